@@ -21,7 +21,6 @@
 #include "host/model/machine_memory.hpp"
 #include "host/nested/tree_placer.hpp"
 #include "kernels/decisions/place.hpp"
-#include "kernels/decisions/roll_up.hpp"
 #include "kernels/team/serial_team.hpp"
 
 namespace espalier {
@@ -301,13 +300,7 @@ class CpuBackend final : public Backend {
   }
 
   void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
-    const TreeView tree = job.state->snapshot().tree();
-    const CountsView view = ResizeFor(job, counts);
-    LeafCounter counter(job);
-    counter.Assume(job);
-    counter.Count({0, tree.leaf_count()}, view);
-    SerialTeam team;
-    RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
+    CountAllDomains(job, counts);
   }
 
   void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {

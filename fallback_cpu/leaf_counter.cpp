@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "host/packing/reciprocals.hpp"
+#include "kernels/decisions/roll_up.hpp"
+#include "kernels/team/serial_team.hpp"
 
 namespace espalier {
 
@@ -178,6 +180,16 @@ bool LeafCounter::CountExcluded(const LeafClasses& classes,
     excluded[static_cast<std::size_t>(resource)] += classes.leaves()[static_cast<std::size_t>(c)];
   }
   return true;
+}
+
+void CountAllDomains(const PlacementJob& job, CountsStorage& counts) {
+  const TreeView tree = job.state->snapshot().tree();
+  const CountsView view = ResizeFor(job, counts);
+  LeafCounter counter(job);
+  counter.Assume(job);
+  counter.Count({0, tree.leaf_count()}, view);
+  SerialTeam team;
+  RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
 }
 
 }  // namespace espalier

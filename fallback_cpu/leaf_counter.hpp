@@ -77,4 +77,7 @@ class LeafCounter {
   GroupLayout layout_;
 };
 
+// Counts as Backend::CountDomains does, in bulk where the numbers allow it.
+void CountAllDomains(const PlacementJob& job, CountsStorage& counts);
+
 }  // namespace espalier

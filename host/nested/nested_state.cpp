@@ -3,36 +3,46 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/engine/assignments.hpp"
+#include "host/packing/large_array.hpp"
+
 namespace espalier {
 namespace {
 
 // Bytes of counts that are kept.
 constexpr std::int64_t kMostCountsBytes = std::int64_t{256} << 20;
 
+// Where more than one in this many leaves has changed, it is sooner to count all of them anew.
+constexpr std::size_t kWorthCountingAnew = 4;
+
 }  // namespace
 
-NestedState::NestedState(const FlavorState& state, bool empty, bool totals, WorkBudget& budget)
-    : flavor_(state), empty_(empty), totals_(totals), budget_(budget) {}
+NestedState::NestedState(const FlavorState& state, FlavorState* booked, bool empty,
+                         WorkBudget& budget)
+    : flavor_(state), booked_(booked), empty_(empty), budget_(budget) {}
 
-// Returns where a column of the snapshot lies among those that are asked for; -1 stays -1.
-std::int32_t NestedState::Column(std::int32_t column) {
-  if (column < 0) return column;
-  const auto next = static_cast<std::int32_t>(column_of_.size());
-  const auto [known, added] = column_of_.emplace(column, next);
-  if (!added) return known->second;
-  const FlavorSnapshot& snapshot = flavor_.snapshot();
-  const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
-  const auto begin = static_cast<std::size_t>(column) * static_cast<std::size_t>(snapshot.stride());
-  const auto append = [&](const PagedArray<Amount>& from, std::vector<Amount>& to) {
-    to.reserve(to.size() + leaves);
-    for (std::size_t leaf = 0; leaf < leaves; ++leaf) to.push_back(from[begin + leaf]);
-    const auto bytes = static_cast<std::int64_t>(leaves * sizeof(Amount));
-    budget_.Charge(bytes);
-    charged_ += bytes;
-  };
-  append(empty_ ? flavor_.free() : flavor_.remaining(), amounts_);
-  if (totals_) append(flavor_.free(), total_);
-  return next;
+void NestedState::Charge(std::int64_t bytes) {
+  budget_.Charge(bytes);
+  charged_ += bytes;
+}
+
+// Bounds what is kept: counts in bytes, and changed leaves in number.
+void NestedState::ForgetWhatIsMuch() {
+  const auto bytes = static_cast<std::int64_t>(counts_.size() * sizeof(StoredCount)) *
+                     flavor_.snapshot().domain_count();
+  if (bytes > kMostCountsBytes) {
+    counts_.clear();
+    changed_.clear();
+    budget_.Release(bytes);
+    charged_ -= bytes;
+  }
+  if (changed_.size() > row_of_.size()) {
+    for (auto& [shape, counts] : counts_) {
+      counts.counted = counts.counted && counts.known == changed_.size();
+      counts.known = 0;
+    }
+    changed_.clear();
+  }
 }
 
 NestedState::Counts& NestedState::CountsOf(const std::shared_ptr<const PodShape>& shape) {
@@ -40,70 +50,90 @@ NestedState::Counts& NestedState::CountsOf(const std::shared_ptr<const PodShape>
   if (known != counts_.end()) return known->second;
   Counts counts;
   counts.filter = flavor_.snapshot().FilterOf(*shape, budget_);
-  for (const std::int32_t column : shape->workers.columns) counts.columns.push_back(Column(column));
-  counts.pods.resize(static_cast<std::size_t>(flavor_.snapshot().domain_count()));
-  const auto bytes = static_cast<std::int64_t>(counts.pods.size() * sizeof(StoredCount));
-  budget_.Charge(bytes);
-  charged_ += bytes;
+  Charge(flavor_.snapshot().domain_count() * std::int64_t{sizeof(StoredCount)});
   return counts_.emplace(shape, std::move(counts)).first->second;
 }
 
-NestedShape NestedState::View(const PodShape& shape, Counts& counts,
-                              std::vector<std::int32_t>& stale) const {
-  NestedShape view;
-  view.request = {static_cast<std::int32_t>(counts.columns.size()), counts.columns.data(),
-                  shape.workers.amounts.data()};
-  const bool filtered = counts.filter != nullptr && !counts.filter->matches.empty();
-  view.matches = filtered ? counts.filter->matches.data() : nullptr;
-  view.pods = counts.pods.data();
+// Brings counts up to date but for the leaves in `stale`, ascending, each once.
+void NestedState::Refresh(NestedRunner& runner, const std::shared_ptr<const PodShape>& shape,
+                          Counts& counts, std::vector<std::int32_t>& stale) const {
   const std::size_t behind = changed_.size() - counts.known;
-  if (!counts.counted || behind > counts.pods.size() / 4) {
-    view.stale_count = kAllStale;
-  } else {
+  if (counts.counted && behind <= row_of_.size() / kWorthCountingAnew) {
     stale.assign(changed_.begin() + static_cast<std::ptrdiff_t>(counts.known), changed_.end());
     std::ranges::sort(stale);
     stale.erase(std::unique(stale.begin(), stale.end()), stale.end());
-    view.stale = stale.data();
-    view.stale_count = static_cast<std::int32_t>(stale.size());
+    return;
   }
-  return view;
-}
-
-void NestedState::NoteChanged(std::span<const Share> takes) {
-  for (const Share& take : takes) changed_.push_back(take.domain);
+  PlacementJob job;
+  job.state = &flavor_;
+  job.shape = shape;
+  job.filter = counts.filter;
+  job.simulate_empty = empty_;
+  job.replacement_domain = {0, flavor_.snapshot().leaf_count()};
+  job.budget = &budget_;
+  runner.CountDomains(job, counts.domains);
 }
 
 NestedState::Answer NestedState::Run(NestedRunner& runner, const NestedSteps& steps,
                                      NestedOrder order) {
-  if (static_cast<std::int64_t>(counts_.size() * sizeof(StoredCount)) *
-          flavor_.snapshot().domain_count() >
-      kMostCountsBytes) {
-    counts_.clear();
-    changed_.clear();
+  const auto leaves = static_cast<std::size_t>(flavor_.snapshot().leaf_count());
+  if (row_of_.size() != leaves) {
+    Charge(static_cast<std::int64_t>(leaves * sizeof(std::int32_t)));
+    row_of_.assign(leaves, -1);
   }
-  // Columns first: amounts may move.
+  ForgetWhatIsMuch();
   std::vector<Counts*> counts;
-  for (const auto& shape : steps.shapes) CountsOf(shape);
-  for (const auto& shape : steps.shapes) counts.push_back(&CountsOf(shape));
   std::vector<NestedShape> shapes;
-  std::vector<std::vector<std::int32_t>> stale(counts.size());
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    shapes.push_back(View(*steps.shapes[i], *counts[i], stale[i]));
+  std::vector<std::vector<std::int32_t>> stale(steps.shapes.size());
+  for (std::size_t i = 0; i < stale.size(); ++i) {
+    const std::shared_ptr<const PodShape>& shape = steps.shapes[i];
+    counts.push_back(&CountsOf(shape));
+    Counts& of_shape = *counts.back();
+    Refresh(runner, shape, of_shape, stale[i]);
+    const bool filtered = of_shape.filter != nullptr && !of_shape.filter->matches.empty();
+    shapes.push_back({.request = {static_cast<std::int32_t>(shape->workers.columns.size()),
+                                  shape->workers.columns.data(), shape->workers.amounts.data()},
+                      .matches = filtered ? of_shape.filter->matches.data() : nullptr,
+                      .pods = of_shape.domains.View().pods,
+                      .stale = stale[i].data(),
+                      .stale_count = static_cast<std::int32_t>(stale[i].size())});
   }
   Answer answer;
-  const auto bytes = static_cast<std::int64_t>(steps.steps.size() * sizeof(NestedChoice) +
-                                               static_cast<std::size_t>(steps.most_takes) *
-                                                   (sizeof(Share) + sizeof(std::int32_t)));
-  if (!budget_.Charge(bytes)) return answer;
+  answer.result = Decide(runner, steps, order, shapes, answer);
+  if (budget_.stopped()) return Answer{};
+  for (Counts* of_shape : counts) {
+    of_shape->known = changed_.size();
+    of_shape->counted = true;
+  }
+  for (const Share& take : answer.takes) {
+    row_of_[static_cast<std::size_t>(take.domain)] = -1;
+    changed_.push_back(take.domain);
+  }
+  if (booked_ == nullptr) return answer;
+  Book(steps, answer);
+  for (Counts* of_shape : counts) of_shape->known = changed_.size();
+  return answer;
+}
+
+NestedResult NestedState::Decide(NestedRunner& runner, const NestedSteps& steps, NestedOrder order,
+                                 std::span<const NestedShape> shapes, Answer& answer) {
+  const FlavorSnapshot& snapshot = flavor_.snapshot();
+  const auto takes = static_cast<std::size_t>(steps.most_takes);
+  const std::size_t columns = snapshot.resources().size();
+  const auto bytes = static_cast<std::int64_t>(
+      steps.steps.size() * sizeof(NestedChoice) +
+      takes * (sizeof(Share) + sizeof(std::int32_t) + columns * sizeof(Amount)));
+  if (!budget_.Charge(bytes)) return {};
   answer.choices.resize(steps.steps.size());
-  answer.takes.resize(static_cast<std::size_t>(steps.most_takes));
-  answer.take_step.resize(answer.takes.size());
+  answer.takes.resize(takes);
+  answer.take_step.resize(takes);
+  LargeArray<Amount> rows(takes * columns);
+  const auto& capacity = empty_ ? flavor_.free() : flavor_.remaining();
   NestedRun run;
-  run.space.tree = flavor_.snapshot().tree();
-  run.space.amounts = amounts_.data();
-  run.space.total = totals_ ? total_.data() : nullptr;
-  run.space.stride = flavor_.snapshot().leaf_count();
-  run.space.column_count = static_cast<std::int32_t>(column_of_.size());
+  run.space.tree = snapshot.tree();
+  run.space.capacity = {capacity.data(), snapshot.stride()};
+  run.space.total = {flavor_.free().data(), snapshot.stride()};
+  run.space.changed = {row_of_.data(), rows.data(), static_cast<std::int32_t>(columns)};
   run.space.shapes = shapes.data();
   run.space.shape_count = static_cast<std::int32_t>(shapes.size());
   run.steps = steps.steps.data();
@@ -122,33 +152,23 @@ NestedState::Answer NestedState::Run(NestedRunner& runner, const NestedSteps& st
   run.take_capacity = steps.most_takes;
   run.waited_for = [](void* budget) { return static_cast<WorkBudget*>(budget)->MayContinue(); };
   run.waiting = &budget_;
-  answer.result = runner.Run(run);
-  if (budget_.stopped()) return Answer{};
-  answer.takes.resize(static_cast<std::size_t>(answer.result.take_count));
+  const NestedResult result = runner.Run(run);
+  answer.takes.resize(static_cast<std::size_t>(result.take_count));
   answer.take_step.resize(answer.takes.size());
   budget_.Release(bytes);
-  NoteChanged(answer.takes);
-  for (Counts* known : counts) {
-    known->known = changed_.size();
-    known->counted = true;
-  }
-  return answer;
+  return result;
 }
 
-void NestedState::TakeBack(const NestedSteps& steps, const Answer& answer) {
-  const auto leaves = static_cast<std::size_t>(flavor_.snapshot().leaf_count());
-  for (std::size_t i = 0; i < answer.takes.size() && budget_.MayContinue(); ++i) {
+void NestedState::Book(const NestedSteps& steps, const Answer& answer) {
+  std::vector<std::vector<LeafShare>> shares(steps.shapes.size());
+  for (std::size_t i = 0; i < answer.takes.size(); ++i) {
     const NestedStep& step = steps.steps[static_cast<std::size_t>(answer.take_step[i])];
-    const auto& shape = steps.shapes[static_cast<std::size_t>(step.shape)];
-    const Counts& counts = counts_.at(shape);
-    for (std::size_t r = 0; r < counts.columns.size(); ++r) {
-      if (counts.columns[r] < 0) continue;
-      amounts_[static_cast<std::size_t>(counts.columns[r]) * leaves +
-               static_cast<std::size_t>(answer.takes[i].domain)] +=
-          answer.takes[i].pods * shape->workers.amounts[r];
-    }
+    const Share& take = answer.takes[i];
+    shares[static_cast<std::size_t>(step.shape)].push_back({LeafId(take.domain), 0, take.pods});
   }
-  NoteChanged(answer.takes);
+  for (std::size_t s = 0; s < shares.size(); ++s) {
+    booked_->Book(MergeShares({}, shares[s]), *steps.shapes[s]);
+  }
 }
 
 }  // namespace espalier

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -61,18 +60,21 @@ struct Placed {
   std::vector<SharedValue<TopologyAssignment>> assignments;
 };
 
+NestedOrder OrderOf(const NestedRequest& request) {
+  return request.profile == NestedProfile::kEspalier ? NestedOrder::kTightestFit
+                                                     : NestedOrder::kTightestShare;
+}
+
 // Nested gangs on one flavor, and on the same nodes empty.
 class OnFlavor {
  public:
   // Books into `booked`, which is null or `flavor` itself.
-  OnFlavor(NestedRunner& runner, const FlavorState& flavor, FlavorState* booked,
-           NestedProfile profile, WorkBudget& budget)
+  OnFlavor(NestedRunner& runner, const FlavorState& flavor, FlavorState* booked, WorkBudget& budget)
       : runner_(runner),
         flavor_(flavor),
-        booked_(booked),
-        profile_(profile),
         budget_(budget),
-        now_(flavor, false, profile == NestedProfile::kKep5732, budget) {}
+        now_(flavor, booked, false, budget),
+        empty_(flavor, nullptr, true, budget) {}
 
   // `pod_sets`: how many the workload has that the tree is of.
   Placed Place(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
@@ -106,18 +108,9 @@ class OnFlavor {
   Placed PlaceWhole(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
     auto steps = ResolveNested(request, flavor_.snapshot(), budget_);
     if (!steps) return {BadRequest(std::move(steps.error().message)), {}};
-    NestedState::Answer decided;
-    if (on_empty) {
-      decided = RunEmpty(*steps);
-    } else {
-      decided = now_.Run(runner_, *steps, Order());
-      if (budget_.stopped()) return {};
-      if (booked_ != nullptr) {
-        Book(*steps, decided);
-      } else {
-        now_.TakeBack(*steps, decided);
-      }
-    }
+    const NestedState::Answer decided =
+        (on_empty ? empty_ : now_).Run(runner_, *steps, OrderOf(request));
+    if (budget_.stopped()) return {};
     return {Answer(request, *steps, decided), AssignmentsOf(*steps, decided, pod_sets)};
   }
 
@@ -132,28 +125,10 @@ class OnFlavor {
                       const NestedState::Answer& decided) {
     std::optional<WhenEmpty> when_empty;
     const Verdict verdict = [&](std::int32_t step) {
-      if (!when_empty) when_empty.emplace(DecideEmpty(steps));
+      if (!when_empty) when_empty.emplace(DecideEmpty(request, steps));
       return VerdictOn(request, steps, decided, *when_empty, step);
     };
     return ToAnswer(steps, decided, flavor_.snapshot(), verdict, budget_);
-  }
-
-  NestedOrder Order() const {
-    return profile_ == NestedProfile::kEspalier ? NestedOrder::kTightestFit
-                                                : NestedOrder::kTightestShare;
-  }
-
-  void Book(const NestedSteps& steps, const NestedState::Answer& decided) {
-    std::vector<std::vector<LeafShare>> shares(steps.shapes.size());
-    for (std::size_t i = 0; i < decided.takes.size(); ++i) {
-      const auto step = static_cast<std::size_t>(decided.take_step[i]);
-      const Share& take = decided.takes[i];
-      shares[static_cast<std::size_t>(steps.steps[step].shape)].push_back(
-          {LeafId(take.domain), 0, take.pods});
-    }
-    for (std::size_t s = 0; s < shares.size(); ++s) {
-      booked_->Book(MergeShares({}, shares[s]), *steps.shapes[s]);
-    }
   }
 
   std::vector<SharedValue<TopologyAssignment>> AssignmentsOf(const NestedSteps& steps,
@@ -175,22 +150,8 @@ class OnFlavor {
     return assignments;
   }
 
-  NestedState& Empty() {
-    if (!empty_) {
-      empty_ = std::make_unique<NestedState>(flavor_, true, profile_ == NestedProfile::kKep5732,
-                                             budget_);
-    }
-    return *empty_;
-  }
-
-  NestedState::Answer RunEmpty(const NestedSteps& steps) {
-    NestedState::Answer decided = Empty().Run(runner_, steps, Order());
-    Empty().TakeBack(steps, decided);
-    return decided;
-  }
-
-  WhenEmpty DecideEmpty(const NestedSteps& steps) {
-    NestedState::Answer decided = RunEmpty(steps);
+  WhenEmpty DecideEmpty(const NestedRequest& request, const NestedSteps& steps) {
+    NestedState::Answer decided = empty_.Run(runner_, steps, OrderOf(request));
     PlacedPods placed(steps, decided);
     return {std::move(decided), std::move(placed), {}};
   }
@@ -219,10 +180,11 @@ class OnFlavor {
     if (!added) return known->second;
     for (NestedGroup& chain : ChainsOf(OnlyWith(steps, step))) {
       if (budget_.stopped()) break;
-      const NestedRequest part{request.key, request.flavor, std::move(chain), false, profile_};
+      const NestedRequest part{request.key, request.flavor, std::move(chain), false,
+                               request.profile};
       const auto part_steps = ResolveNested(part, flavor_.snapshot(), budget_);
       if (!part_steps) continue;
-      const NestedState::Answer decided_part = RunEmpty(*part_steps);
+      const NestedState::Answer decided_part = empty_.Run(runner_, *part_steps, OrderOf(part));
       if (decided_part.result.outcome != NestedOutcome::kDoesNotFit) continue;
       known->second = true;
       break;
@@ -232,11 +194,9 @@ class OnFlavor {
 
   NestedRunner& runner_;
   const FlavorState& flavor_;
-  FlavorState* const booked_;
-  NestedProfile profile_;
   WorkBudget& budget_;
   NestedState now_;
-  std::unique_ptr<NestedState> empty_;
+  NestedState empty_;
 };
 
 std::string UnknownFlavor(const NestedRequest& request, const ClusterState& state) {
@@ -245,7 +205,7 @@ std::string UnknownFlavor(const NestedRequest& request, const ClusterState& stat
                      fmt::join(state.FlavorNames(), ", "));
 }
 
-// The flavors of a state, each with what was placed on it so far, by the rules that it is asked by.
+// The flavors of a state, each with what was placed on it so far.
 class OnState {
  public:
   OnState(NestedRunner& runner, const ClusterState& state, ClusterState* booked, WorkBudget& budget)
@@ -255,14 +215,9 @@ class OnState {
   Placed Place(const NestedRequest& request, bool on_empty, std::size_t pod_sets) {
     const FlavorState* const flavor = state_.Find(request.flavor);
     if (flavor == nullptr) return {BadRequest(UnknownFlavor(request, state_)), {}};
-    // Counts know what was booked by their own rules alone, so those of other rules are dropped.
-    if (booked_ != nullptr && rules_ != request.profile) flavors_.clear();
-    rules_ = request.profile;
     FlavorState* const booked = booked_ == nullptr ? nullptr : booked_->Find(request.flavor);
-    OnFlavor& on_flavor = flavors_
-                              .try_emplace({request.flavor, request.profile}, runner_, *flavor,
-                                           booked, request.profile, budget_)
-                              .first->second;
+    OnFlavor& on_flavor =
+        flavors_.try_emplace(request.flavor, runner_, *flavor, booked, budget_).first->second;
     return on_flavor.Place(request, on_empty, pod_sets);
   }
 
@@ -271,8 +226,7 @@ class OnState {
   const ClusterState& state_;
   ClusterState* const booked_;
   WorkBudget& budget_;
-  std::optional<NestedProfile> rules_;
-  std::map<std::pair<std::string, NestedProfile>, OnFlavor> flavors_;
+  std::map<std::string, OnFlavor> flavors_;
 };
 
 WorkloadAnswer ToWorkloadAnswer(const WorkloadRequest& request, Placed placed) {

@@ -67,8 +67,7 @@ void Read(const TreeView& tree, const CountsView& counts, const Step& step, Prio
     if (first == never && Sufficient(MakeCandidate(counts, d), query)) first = step.step;
   }
   if (row.anywhere != never) return;
-  const std::int32_t top = query.required || query.unconstrained ? query.level : 0;
-  for (std::int32_t level = top; level <= query.level; ++level) {
+  for (std::int32_t level = FirstTallied(query); level <= query.level; ++level) {
     for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
       Tally(counts, query, d, 1, tallies[level]);
     }

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "host/engine/backend.hpp"
+#include "kernels/decisions/changed_leaves.hpp"
 #include "kernels/decisions/fit_bound.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
 
 namespace espalier {
 
-// Counts of one job on a copy of its state's amounts; changes only the copy.
+// Counts of one job on its state and the leaves that were changed here; the state stays as it is.
 class FitTracker {
  public:
-  // Counts the job's shape on its state as it is now. The job must outlive this object.
+  // Counts the job's shape on its state, which must not change while this object lives. The job
+  // must outlive this object.
   FitTracker(const PlacementJob& job, const Backend& backend);
   FitTracker(const FitTracker&) = delete;
   FitTracker& operator=(const FitTracker&) = delete;
@@ -23,8 +25,8 @@ class FitTracker {
   // be tracked.
   static bool CanTrack(const PlacementJob& job);
 
-  // Returns usage to leaves (`sign` 1) or takes it from them (-1); leaves ascend. Ignores resources
-  // that the job does not request. Returns false when no count has changed.
+  // Returns usage to leaves (`sign` 1) or takes it from them (-1); leaves ascend. Returns false
+  // when no count has changed.
   bool Change(std::span<const LeafAmount> amounts, Amount sign);
 
   // Returns the counts of all domains as they are now.
@@ -36,21 +38,24 @@ class FitTracker {
   }
 
  private:
-  void BindColumns();
-  RequestView Rebind(const RequestVector& request, std::vector<std::int32_t>& columns);
-  bool Recount(std::int32_t leaf);
+  bool Tallied(std::int32_t level) const {
+    return level >= FirstTallied(job_.query) && level <= job_.query.level;
+  }
+  Amount* ChangedLeaf(std::int32_t leaf);
+  template <class Count>
+  bool Recount(std::int32_t level, std::int32_t domain, const Count& count);
   void RollUpChanged();
 
   const PlacementJob& job_;
   TreeView tree_;
-  std::vector<std::int32_t> column_of_;  // [columns of the snapshot] -1: not asked for
-  std::vector<Amount> amounts_;          // [column_of_ * leaves + leaf]
-  std::vector<std::int32_t> worker_columns_;
-  std::vector<std::int32_t> leader_columns_;
-  LeafInput input_;
+  LeafInput input_;                   // assumes no usage: rows_ do
+  std::vector<std::int32_t> row_of_;  // as in ChangedLeaves
+  std::vector<Amount> rows_;
+  std::int32_t row_count_ = 0;
+  ChangedLeaves changed_leaves_;
   CountsStorage stored_;
   CountsView counts_;                  // of stored_
-  std::vector<LevelTally> tallies_;    // by level
+  std::vector<LevelTally> tallies_;    // by level; of those that BoundOf reads
   std::vector<std::int32_t> changed_;  // domains of one level whose counts have changed, ascending
 };
 

@@ -29,6 +29,11 @@ enum class FitBound : std::int32_t {
   kOpen,  // only Place can tell
 };
 
+// Returns the coarsest level whose tally BoundOf reads; the last is that of the query.
+ESPALIER_HD inline std::int32_t FirstTallied(const PlacementQuery& query) {
+  return query.required || query.unconstrained ? query.level : 0;
+}
+
 // Returns whether the status that Place would return is kPlaced, as far as the tallies, by level,
 // tell. `scored`: domains have affinity scores.
 ESPALIER_HD inline FitBound BoundOf(const TreeView& tree, const LevelTally* tallies,
@@ -36,7 +41,7 @@ ESPALIER_HD inline FitBound BoundOf(const TreeView& tree, const LevelTally* tall
   if (tree.leaf_count() == 0) return FitBound::kNo;  // R10.1
   const Count need = query.slices();
   if (need <= 0) return FitBound::kOpen;  // R6.9, R14.6
-  const std::int32_t top = query.required || query.unconstrained ? query.level : 0;
+  const std::int32_t top = FirstTallied(query);
   bool sufficient = false;
   for (std::int32_t level = top; level <= query.level; ++level) {
     sufficient = sufficient || tallies[level].sufficient > 0;

@@ -146,9 +146,10 @@ ESPALIER_HD inline NestedKey TightestShareKey(const NestedRun& run, const Nested
     Amount total = 0;
     Amount used = AskedOf(run, step, column);
     for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-      const std::int64_t at = column * space.stride + leaf;
-      total = SaturatingSum(total, space.total[at]);
-      used = SaturatingSum(used, SaturatingDifference(space.total[at], space.amounts[at]));
+      const Amount all = space.total.At(column, leaf);
+      const RemainingOnLeaf remaining{space.capacity, request, space.changed.Find(leaf), leaf};
+      total = SaturatingSum(total, all);
+      used = SaturatingSum(used, SaturatingDifference(all, remaining(r)));
     }
     key.first -= ShareInUse(used, total);
   }

@@ -1,9 +1,10 @@
-// Placing the pods of one pod set inside a domain and taking them back (R25.6): capacity and the
-// counts of every shape of the request follow.
+// Placing the pods of one pod set inside a domain and taking them back (R25.6): the changed leaves
+// and the counts of every shape of the request follow.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/decisions/changed_leaves.hpp"
 #include "kernels/decisions/choose_level.hpp"
 #include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/descend.hpp"
@@ -22,10 +23,10 @@ ESPALIER_HD inline std::int32_t AncestorAt(const TreeView& tree, std::int32_t do
   return domain;
 }
 
-// Returns what the leaf counts of a shape are computed from now.
+// Returns what the leaf counts of a shape are computed from, apart from what is placed.
 ESPALIER_HD inline LeafInput LeafInputOf(const NestedSpace& space, const NestedShape& shape) {
   LeafInput input;
-  input.capacity = {space.amounts, space.stride};
+  input.capacity = space.capacity;
   input.workers = shape.request;
   input.matches = shape.matches;
   input.domain = {0, space.tree.leaf_count()};
@@ -40,9 +41,11 @@ ESPALIER_HD void CountAnew(Team& team, const NestedSpace& space, const NestedSha
   const TreeView& tree = space.tree;
   const SliceRule slice = PodSlices(tree);
   const CountsView counts = CountsOf(shape);
-  const LeafInput input = LeafInputOf(space, shape);
+  LeafInput input = LeafInputOf(space, shape);
   for (std::int32_t i = team.rank(); i < size; i += team.size()) {
-    StoreLeaf(tree, slice, input, counts, leaf(i));
+    const std::int32_t at = leaf(i);
+    space.changed.Assume(at, input);
+    StoreLeaf(tree, slice, input, counts, at);
   }
   team.sync();
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
@@ -64,35 +67,32 @@ ESPALIER_HD void CountStale(Team& team, const NestedRun& run) {
   const NestedSpace& space = run.space;
   for (std::int32_t s = 0; s < space.shape_count && GoesOn(run); ++s) {
     const NestedShape& shape = space.shapes[s];
-    if (shape.stale_count == kAllStale) {
-      const TreeView& tree = space.tree;
-      const SliceRule slice = PodSlices(tree);
-      CountLeaves(team, tree, slice, LeafInputOf(space, shape), CountsOf(shape));
-      RollUp(team, tree, slice, CountsOf(shape), 0, {tree.LevelBegin(0), tree.LevelEnd(0)});
-      continue;
-    }
     CountAnew(team, space, shape, shape.stale_count,
               [&](std::int32_t i) { return shape.stale[i]; });
   }
 }
 
-// Takes pods of `shape` from the capacity of different leaves or, with `sign` -1, gives them back.
+// Uses up what `size` takes of pods of `shape`, the first of which is take `first` of the run, need
+// on their leaves, which differ; with `sign` -1, gives it back.
 template <class Team>
 ESPALIER_HD ESPALIER_OUT_OF_LINE void ChangeLeaves(Team& team, const NestedRun& run,
-                                                   const NestedShape& shape, const Share* takes,
+                                                   const NestedShape& shape, std::int32_t first,
                                                    std::int32_t size, Amount sign) {
   const NestedSpace& space = run.space;
-  for (std::int32_t i = team.rank(); i < size; i += team.size()) {
+  for (std::int32_t i = first + team.rank(); i < first + size; i += team.size()) {
+    const Share& take = run.takes[i];
+    Amount* const row = space.changed.FindOrBegin(take.domain, i);
     for (std::int32_t r = 0; r < shape.request.size; ++r) {
       const std::int32_t column = shape.request.column[r];
-      if (column < 0) continue;
-      space.amounts[column * space.stride + takes[i].domain] -=
-          sign * takes[i].pods * shape.request.amount[r];
+      if (column >= 0) row[column] += sign * take.pods * shape.request.amount[r];
     }
+    // Takes are undone in the opposite order, so that the first on a leaf is the last one there.
+    if (sign < 0 && space.changed.row_of[take.domain] == i) space.changed.row_of[take.domain] = -1;
   }
   team.sync();
   for (std::int32_t s = 0; s < space.shape_count && GoesOn(run); ++s) {
-    CountAnew(team, space, space.shapes[s], size, [&](std::int32_t i) { return takes[i].domain; });
+    CountAnew(team, space, space.shapes[s], size,
+              [&](std::int32_t i) { return run.takes[first + i].domain; });
   }
 }
 
@@ -103,7 +103,7 @@ ESPALIER_HD void EnterTakes(Team& team, const NestedRun& run, std::int32_t step,
   for (std::int32_t i = team.rank(); i < size; i += team.size()) {
     run.take_step[taken + i] = step;
   }
-  ChangeLeaves(team, run, run.space.shapes[run.steps[step].shape], run.takes + taken, size, 1);
+  ChangeLeaves(team, run, run.space.shapes[run.steps[step].shape], taken, size, 1);
   taken += size;
 }
 
@@ -118,8 +118,7 @@ ESPALIER_HD ESPALIER_OUT_OF_LINE void TakeBack(Team& team, const NestedRun& run,
            run.takes[begin - 1].domain < run.takes[begin].domain) {
       --begin;
     }
-    ChangeLeaves(team, run, run.space.shapes[run.steps[step].shape], run.takes + begin,
-                 taken - begin, -1);
+    ChangeLeaves(team, run, run.space.shapes[run.steps[step].shape], begin, taken - begin, -1);
     taken = begin;
   }
 }

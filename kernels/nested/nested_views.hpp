@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/decisions/changed_leaves.hpp"
 #include "kernels/decisions/fits.hpp"
 #include "kernels/decisions/workspace.hpp"
 #include "kernels/macros.hpp"
@@ -24,18 +25,16 @@ struct NestedShape {
   StoredCount* pods = nullptr;             // [domains]
   // Leaves whose counts are of an earlier capacity, ascending, each once.
   const std::int32_t* stale = nullptr;
-  std::int32_t stale_count = 0;  // kAllStale: every leaf
+  std::int32_t stale_count = 0;
 };
 
-inline constexpr std::int32_t kAllStale = -1;
-
-// Capacity of the leaves now, and the shapes of the request.
+// Capacity of the leaves, and the shapes of the request.
 struct NestedSpace {
   TreeView tree;
-  Amount* amounts = nullptr;      // as in CapacityView
-  const Amount* total = nullptr;  // the same without usage; only for kTightestShare
-  std::int64_t stride = 0;
-  std::int32_t column_count = 0;
+  CapacityView capacity;  // before the request
+  CapacityView total;     // the same without usage
+  // By what is placed; a leaf has the row of the first take on it. No leaf has one at first.
+  ChangedLeaves changed;
   const NestedShape* shapes = nullptr;
   std::int32_t shape_count = 0;
 };

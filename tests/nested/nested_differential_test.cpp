@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/nested_cpu.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "host/nested/place_nested.hpp"
@@ -119,6 +120,10 @@ class ThreadsRunner final : public NestedRunner {
  public:
   explicit ThreadsRunner(std::int32_t lanes) : lanes_(lanes) {}
 
+  void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
+    CountAllDomains(job, counts);
+  }
+
   NestedResult Run(NestedRun run) override {
     run.workspace = scratch_.Get(run.space.tree, false);
     run.waited_for = nullptr;  // threads could hear different answers
@@ -140,6 +145,32 @@ TEST(NestedOnThreads, ThreeLanesAnswerAsOne) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const NestedInstance instance = GenerateNested(seed);
     ASSERT_EQ(AskEngine(instance, *one), AskEngine(instance, three)) << "seed " << seed;
+  }
+}
+
+// What is kept from request to request makes no difference, whatever rules the one before was
+// placed by.
+TEST(NestedOneByOne, AnswersAreThoseOfRequestsTogether) {
+  const auto runner = MakeNestedCpuRunner();
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    NestedInstance instance = GenerateNested(seed);
+    std::vector<NestedRequest>& requests = instance.requests;
+    const std::vector<NestedRequest> once = requests;
+    requests.insert(requests.end(), once.begin(), once.end());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      requests[i].profile = i % 2 == 0 ? NestedProfile::kEspalier : NestedProfile::kKep5732;
+    }
+    for (const PlacementMode mode : {PlacementMode::kSequential, PlacementMode::kNominate}) {
+      auto together = ClusterState::Build(instance.cluster);
+      auto one_by_one = ClusterState::Build(instance.cluster);
+      ASSERT_TRUE(together && one_by_one);
+      const auto answers = PlaceNested(*runner, *together, requests, mode);
+      ASSERT_EQ(answers.size(), requests.size());
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        ASSERT_EQ(answers[i], PlaceNested(*runner, *one_by_one, {&requests[i], 1}, mode).front())
+            << "seed " << seed << " request " << i;
+      }
+    }
   }
 }
 
