@@ -102,11 +102,11 @@ bool FitTracker::Change(std::span<const LeafAmount> amounts, Amount sign) {
     for (; i < amounts.size() && amounts[i].leaf == leaf; ++i) {
       row[amounts[i].column] -= sign * amounts[i].amount;
     }
-    if (!Admits(input_, leaf)) continue;
     const std::int32_t domain = tree_.LevelBegin(tree_.lowest()) + leaf;
-    const bool changed = Recount(tree_.lowest(), domain, [&] {
-      StoreLeaf(tree_, job_.shape->slice, input_, changed_leaves_, counts_, leaf);
-    });
+    changed_leaves_.Assume(leaf, input_);
+    const bool changed = Admits(input_, leaf) && Recount(tree_.lowest(), domain, [&] {
+                           StoreLeaf(tree_, job_.shape->slice, input_, counts_, leaf);
+                         });
     if (changed) changed_.push_back(domain);
   }
   const bool any = !changed_.empty();

@@ -29,19 +29,15 @@ struct ChangedLeaves {
     return Row(row_of[leaf]);
   }
 
+  // Makes `input`, which assumes no other usage, assume what the trial changed on one leaf; keeps a
+  // reference to the leaf's number.
+  ESPALIER_HD void Assume(const std::int32_t& leaf, LeafInput& input) const {
+    const Amount* row = Find(leaf);
+    input.assumed = {row != nullptr ? 1 : 0, &leaf, row, columns};
+  }
+
  private:
   ESPALIER_HD Amount* Row(std::int32_t row) const { return rows + std::int64_t{row} * columns; }
 };
-
-// Writes the counts of a leaf as StoreLeaf does, with what the trial changed there. `input` assumes
-// no other usage.
-ESPALIER_HD inline void StoreLeaf(const TreeView& tree, const SliceRule& slice, LeafInput input,
-                                  const ChangedLeaves& changed, const CountsView& out,
-                                  std::int32_t leaf) {
-  if (const Amount* row = changed.Find(leaf); row != nullptr) {
-    input.assumed = {1, &leaf, row, changed.columns};
-  }
-  StoreLeaf(tree, slice, input, out, leaf);
-}
 
 }  // namespace espalier

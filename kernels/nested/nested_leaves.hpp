@@ -41,9 +41,11 @@ ESPALIER_HD void CountAnew(Team& team, const NestedSpace& space, const NestedSha
   const TreeView& tree = space.tree;
   const SliceRule slice = PodSlices(tree);
   const CountsView counts = CountsOf(shape);
-  const LeafInput input = LeafInputOf(space, shape);
+  LeafInput input = LeafInputOf(space, shape);
   for (std::int32_t i = team.rank(); i < size; i += team.size()) {
-    StoreLeaf(tree, slice, input, space.changed, counts, leaf(i));
+    const std::int32_t at = leaf(i);
+    space.changed.Assume(at, input);
+    StoreLeaf(tree, slice, input, counts, at);
   }
   team.sync();
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());

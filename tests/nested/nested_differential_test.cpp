@@ -148,6 +148,32 @@ TEST(NestedOnThreads, ThreeLanesAnswerAsOne) {
   }
 }
 
+// What is kept from request to request makes no difference, whatever rules the one before was
+// placed by.
+TEST(NestedOneByOne, AnswersAreThoseOfRequestsTogether) {
+  const auto runner = MakeNestedCpuRunner();
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    NestedInstance instance = GenerateNested(seed);
+    std::vector<NestedRequest>& requests = instance.requests;
+    const std::vector<NestedRequest> once = requests;
+    requests.insert(requests.end(), once.begin(), once.end());
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      requests[i].profile = i % 2 == 0 ? NestedProfile::kEspalier : NestedProfile::kKep5732;
+    }
+    for (const PlacementMode mode : {PlacementMode::kSequential, PlacementMode::kNominate}) {
+      auto together = ClusterState::Build(instance.cluster);
+      auto one_by_one = ClusterState::Build(instance.cluster);
+      ASSERT_TRUE(together && one_by_one);
+      const auto answers = PlaceNested(*runner, *together, requests, mode);
+      ASSERT_EQ(answers.size(), requests.size());
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        ASSERT_EQ(answers[i], PlaceNested(*runner, *one_by_one, {&requests[i], 1}, mode).front())
+            << "seed " << seed << " request " << i;
+      }
+    }
+  }
+}
+
 // Nodes that go leave vacant leaves behind, which are no place for anyone: the answers are those on
 // the cluster without them.
 TEST(NestedOnChangedNodes, AnswersAreThoseOfAStateBuiltAnew) {
