@@ -1,6 +1,7 @@
 #include "host/conformance/job_difference.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +36,8 @@ Result<JobRead> ReadJobs(const JobCase& c) {
   };
   auto read = ReadClusterText("case", c.objects, options);
   if (!read) return tl::unexpected(read.error());
-  for (Workload& made : read->made_workloads) {
+  const std::span workloads(read->cluster.workloads);
+  for (Workload& made : workloads.subspan(read->kueue_workloads)) {
     const bool managed = !made.queue_name.empty() && !IsSystemNamespace(made.key.namespace_);
     if (managed && made.refusal.empty() && made.reconcile_error.empty()) {
       result.workloads.push_back(std::move(made));

@@ -162,6 +162,7 @@ struct GangWorkload {
   std::optional<TrueWorkload> true_workload;
   ReplicaMode replica_mode = ReplicaMode::kUnreplicated;
   std::optional<std::int32_t> replicas;  // absent: not known
+  std::int32_t with_workload = 0;        // replicas that Workloads of Kueue's stand for
   GroupTopologyRequest topology_request;
   std::vector<GangGroup> gang_groups;
   std::vector<RunningPods> beside = {};  // of gangs of it that are not among these

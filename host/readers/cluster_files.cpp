@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "host/gangs/gang_counts.hpp"
+#include "host/gangs/gang_units.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/kueue_keys.hpp"
 #include "host/model/pod_phase.hpp"
@@ -31,6 +32,7 @@
 #include "host/readers/sources/sources.hpp"
 #include "host/readers/twins.hpp"
 #include "host/readers/volcano_objects.hpp"
+#include "host/readers/workload_webhook.hpp"
 
 namespace espalier {
 namespace {
@@ -99,16 +101,6 @@ void OrderLevels(const Cluster& cluster, Workload& workload) {
   }
 }
 
-using Places = std::map<std::string, std::string>;
-
-// Workloads and DaemonSets that are read beside the cluster.
-struct GangsRead {
-  std::vector<GangWorkload> workloads;
-  std::vector<GangWorkload> owned;
-  std::vector<DaemonSet> daemon_sets;
-  std::vector<Workload> made;  // as in ClusterRead
-};
-
 // A pod with errors, and which those are.
 struct PodWithErrors {
   Pod pod;
@@ -117,14 +109,15 @@ struct PodWithErrors {
 
 // Adds pods with errors that have not ended. What one with a node uses is not known, so that its
 // node counts as full; one without is a workload that is refused.
-void AddLeftOut(std::vector<PodWithErrors> pods, Cluster& cluster, GangsRead& gangs) {
+void AddLeftOut(std::vector<PodWithErrors> pods, ClusterRead& read) {
+  Cluster& cluster = read.cluster;
   std::map<std::string_view, const Node*> nodes;
   for (const Node& node : cluster.nodes) nodes.emplace(node.name, &node);
   for (auto& [pod, why] : pods) {
     if (HasEnded(pod)) continue;
     if (pod.node_name.empty()) {
-      gangs.workloads.push_back(LeftOutPod(pod, why));
-      Workload& unit = cluster.workloads.emplace_back(gangs.workloads.back().head);
+      read.gang_workloads.push_back(LeftOutPod(pod, why));
+      Workload& unit = cluster.workloads.emplace_back(read.gang_workloads.back().head);
       unit.refusal = std::move(why);
       continue;
     }
@@ -163,9 +156,60 @@ void LetRunningPodsCount(const std::vector<GangWorkload>& workloads, Cluster& cl
   }
 }
 
-// Fills `places`, where there are any wanted.
-Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& diagnostics,
-                ReadFacts& facts, Places* places, const ReadOptions& options, GangsRead& gangs) {
+// Returns the units that are placed of the gang workloads that were read.
+std::vector<Workload> MakeUnits(SourcesRead& sources, Trees trees, const ObjectIndex& index,
+                                Diagnostics& diagnostics) {
+  // Of one unit, with its template, its texts and what is answered.
+  constexpr std::size_t kBytesOfAUnit = std::size_t{8} << 10;
+  const auto has_room = [&](std::size_t position, std::int64_t parts) {
+    const std::optional<SourceObject>& object = sources.read_from[position];
+    return !object ||
+           index.ContextOf(*object, diagnostics)
+               .Charge(object->object.value, static_cast<std::size_t>(parts), kBytesOfAUnit);
+  };
+  std::vector<Workload> units = UnitsOf(sources.workloads, trees, has_room);
+  for (Workload& unit : units) {
+    std::ranges::move(SliceSizeErrors(unit.pod_sets), std::back_inserter(unit.webhook_errors));
+    std::ranges::sort(unit.webhook_errors);
+  }
+  return units;
+}
+
+// Fills the places of objects that Kueue validates.
+void AddPlaces(const ObjectIndex& index, ClusterRead& read) {
+  const auto add = [&](std::string_view kind, const std::vector<IndexedObject>& objects,
+                       const auto& values, auto name_of) {
+    // Values that no object of this kind stands for come last.
+    for (std::size_t i = 0; i < std::min(values.size(), objects.size()); ++i) {
+      read.places.emplace(fmt::format("{} {}", kind, name_of(values[i])),
+                          index.PlaceOf(objects[i]));
+    }
+  };
+  const auto by_name = [](const auto& value) { return value.name; };
+  add("Topology", index.Of(ObjectKind::kTopology), read.cluster.topologies, by_name);
+  add("ResourceFlavor", index.Of(ObjectKind::kResourceFlavor), read.cluster.flavors, by_name);
+  add("Workload", index.Of(ObjectKind::kWorkload), read.cluster.workloads,
+      [](const Workload& workload) { return workload.key.ToString(); });
+  Diagnostics said;  // what is wrong with their names is reported where they are read
+  const auto add_job = [&](std::string_view kind, const IndexedObject& object,
+                           const ReadContext& context) {
+    const ObjectKey key = ReadObjectKey(object.value, context);
+    read.places.emplace(fmt::format("{} {}", kind, key.ToString()), index.PlaceOf(object));
+  };
+  for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
+    add_job("Job", job, index.ContextOf(ObjectKind::kJob, job, said));
+  }
+  for (const SourceObject& source_object : index.source_objects()) {
+    add_job(source_object.kind, source_object.object, index.ContextOf(source_object, said));
+  }
+}
+
+// Makes all of `result` of the objects, but for facts about their texts.
+void Convert(ObjectIndex& index, const ReadProgress& progress, const ReadOptions& options,
+             ClusterRead& result) {
+  Cluster& cluster = result.cluster;
+  Diagnostics& diagnostics = result.diagnostics;
+  ReadFacts& facts = result.facts;
   const auto by_name = [](const auto& value) -> const std::string& { return value.name; };
   const auto by_key = [](const auto& value) -> const ObjectKey& { return value.key; };
   std::uint64_t total = 0;
@@ -188,7 +232,6 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
     converter.DropTwins(kind);
   }
   const ClusterDefaults& defaults = converter.defaults();
-  Cluster cluster;
   cluster.configuration = options.configuration != nullptr
                               ? *options.configuration
                               : FindKueueConfiguration(index, diagnostics);
@@ -241,7 +284,7 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
   const auto read_daemon_set = [&](JsonValue object, const ReadContext& context) {
     return ReadDaemonSet(object, context, defaults);
   };
-  read(ObjectKind::kDaemonSet, gangs.daemon_sets, read_daemon_set, by_key);
+  read(ObjectKind::kDaemonSet, result.daemon_sets, read_daemon_set, by_key);
   const auto read_workload = [&](JsonValue object, const ReadContext& context) {
     Workload workload = ReadWorkload(object, context, defaults);
     OrderLevels(cluster, workload);
@@ -256,33 +299,34 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
     return true;
   };
   cluster.workloads = converter.AllDistinct(ObjectKind::kWorkload, read_workload, by_key, refuse);
+  result.kueue_workloads = cluster.workloads.size();
   advance(ObjectKind::kWorkload);
   // Profile kep5732 places whatever asks for it, without Kueue.
-  const bool managed_only = places == nullptr && options.trees != Trees::kAll;
-  SourcesRead sources = ReadSources(
-      index, cluster, defaults,
-      {options.with_owned_jobs, options.trees, options.now_seconds, options.on_job, managed_only},
-      diagnostics);
+  const bool managed_only = !options.keep_errors && options.trees != Trees::kAll;
+  SourcesRead sources = ReadSources(index, cluster, defaults,
+                                    {.with_owned = options.with_owned_jobs,
+                                     .as_kueue = options.trees == Trees::kNone,
+                                     .now_seconds = options.now_seconds,
+                                     .on_job = options.on_job,
+                                     .managed_only = managed_only},
+                                    diagnostics);
+  std::vector<Workload> units = MakeUnits(sources, options.trees, index, diagnostics);
   for (const auto& [kind, count] : sources.objects) facts.objects[kind] += count;
   for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
-  if (places != nullptr) {
-    gangs.made = std::move(sources.units);
-  } else {
-    if (!sources.requeued.empty()) {
-      const std::set<ObjectKey> requeued(sources.requeued.begin(), sources.requeued.end());
-      for (Pod& pod : cluster.pods) {
-        if (requeued.contains(pod.key)) pod.node_name.clear();
-      }
+  if (!sources.requeued.empty()) {
+    const std::set<ObjectKey> requeued(sources.requeued.begin(), sources.requeued.end());
+    for (Pod& pod : cluster.pods) {
+      if (requeued.contains(pod.key)) pod.node_name.clear();
     }
-    for (Workload& workload : cluster.workloads) {  // Kueue's own, so far
-      if (!workload.admission) SayWhatSlicesLeaveOut(workload);
-    }
-    LetRunningPodsCount(sources.workloads, cluster);
-    std::ranges::move(sources.units, std::back_inserter(cluster.workloads));
-    gangs.workloads = std::move(sources.workloads);
-    gangs.owned = std::move(sources.owned);
-    if (!left_out_pods.empty()) AddLeftOut(std::move(left_out_pods), cluster, gangs);
   }
+  for (Workload& workload : cluster.workloads) {  // Kueue's own, so far
+    if (!workload.admission) SayWhatSlicesLeaveOut(workload);
+  }
+  LetRunningPodsCount(sources.workloads, cluster);
+  std::ranges::move(units, std::back_inserter(cluster.workloads));
+  result.gang_workloads = std::move(sources.workloads);
+  result.owned_jobs = std::move(sources.owned);
+  if (!left_out_pods.empty()) AddLeftOut(std::move(left_out_pods), result);
   if (managed_only) {
     ChargeDevices(defaults, options.trees != Trees::kNone, cluster, diagnostics);
   }
@@ -292,33 +336,11 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
     advance(kind);
   }
   if (!cluster.configuration) WarnOfUncounted(cluster, index, diagnostics);
-  if (places == nullptr) AddKai(kai, cluster, diagnostics);
-  if (places != nullptr) {
-    const auto add = [&](std::string_view kind, const std::vector<IndexedObject>& objects,
-                         const auto& values, auto name_of) {
-      // Values that no object of this kind stands for come last.
-      for (std::size_t i = 0; i < std::min(values.size(), objects.size()); ++i) {
-        places->emplace(fmt::format("{} {}", kind, name_of(values[i])), index.PlaceOf(objects[i]));
-      }
-    };
-    add("Topology", index.Of(ObjectKind::kTopology), cluster.topologies, by_name);
-    add("ResourceFlavor", index.Of(ObjectKind::kResourceFlavor), cluster.flavors, by_name);
-    add("Workload", index.Of(ObjectKind::kWorkload), cluster.workloads,
-        [](const Workload& workload) { return workload.key.ToString(); });
-    Diagnostics said;  // what is wrong with their names is reported where they are read
-    const auto add_job = [&](std::string_view kind, const IndexedObject& object,
-                             const ReadContext& context) {
-      const ObjectKey key = ReadObjectKey(object.value, context);
-      places->emplace(fmt::format("{} {}", kind, key.ToString()), index.PlaceOf(object));
-    };
-    for (const IndexedObject& job : index.Of(ObjectKind::kJob)) {
-      add_job("Job", job, index.ContextOf(ObjectKind::kJob, job, said));
-    }
-    for (const SourceObject& source_object : index.source_objects()) {
-      add_job(source_object.kind, source_object.object, index.ContextOf(source_object, said));
-    }
+  if (options.keep_errors) {
+    AddPlaces(index, result);
+  } else {
+    AddKai(kai, cluster, diagnostics);
   }
-  return cluster;
 }
 
 Result<ClusterRead> Finish(ObjectIndex& index, const ReadProgress& progress,
@@ -327,30 +349,25 @@ Result<ClusterRead> Finish(ObjectIndex& index, const ReadProgress& progress,
   facts.skipped = index.skipped();
   facts.load_seconds += index.unpack_seconds();
   facts.parse_seconds = index.parse_seconds();
-  const Clock::time_point start = Clock::now();
   facts.skipped_files = index.skipped_files();
-  Places places;
-  GangsRead gangs;
-  Cluster cluster = Convert(index, progress, diagnostics, facts,
-                            options.keep_errors ? &places : nullptr, options, gangs);
-  facts.convert_seconds = SecondsSince(start);
+  ClusterRead result;
+  result.diagnostics = std::move(diagnostics);
+  result.facts = std::move(facts);
+  const Clock::time_point start = Clock::now();
+  Convert(index, progress, options, result);
+  result.facts.convert_seconds = SecondsSince(start);
   if (options.budget != nullptr) {
     if (auto done = options.budget->Check(); !done) return tl::unexpected(done.error());
   }
-  if (!diagnostics.ok() && (!options.keep_errors || index.stopped())) {
-    std::string errors = diagnostics.RenderErrors();
-    if (diagnostics.left_out_count() > 0) errors += "\n" + diagnostics.RenderLeftOut();
+  const Diagnostics& found = result.diagnostics;
+  if (!found.ok() && (!options.keep_errors || index.stopped())) {
+    std::string errors = found.RenderErrors();
+    if (found.left_out_count() > 0) errors += "\n" + found.RenderLeftOut();
     return BadInput(std::move(errors));
   }
   // Objects that are left out as memory ran out count as no errors.
-  if (diagnostics.left_out_count() > 0 && index.stopped()) {
-    return BadInput(diagnostics.RenderLeftOut());
-  }
-  const std::size_t kueue_workloads = index.Of(ObjectKind::kWorkload).size();
-  return ClusterRead{
-      std::move(cluster),           std::move(gangs.workloads), std::move(gangs.owned),
-      std::move(gangs.daemon_sets), std::move(gangs.made),      kueue_workloads,
-      std::move(diagnostics),       std::move(facts),           std::move(places)};
+  if (found.left_out_count() > 0 && index.stopped()) return BadInput(found.RenderLeftOut());
+  return result;
 }
 
 std::uint64_t SizeOf(const std::string& path) {

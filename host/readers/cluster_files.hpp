@@ -32,7 +32,7 @@ struct ReadOptions {
   // Also read jobs that a Workload in the input stands for.
   bool with_owned_jobs = false;
   // Return what could be read together with the errors, and the places of objects that Kueue
-  // validates. Workloads are in the cluster; what would become one is in `made_workloads`.
+  // validates.
   bool keep_errors = false;
   // The gang workloads that are placed as trees, each as one unit. With kNone each job is read as
   // Kueue reads it (R30.1).
@@ -80,17 +80,16 @@ std::string SkippedFilesLine(const ReadFacts& facts);
 std::string SpeedLine(const ReadFacts& facts);
 
 struct ClusterRead {
+  // Its workloads are Kueue's own and, behind them, the units of `gang_workloads`: what is placed
+  // of them, or Kueue makes of them, each with its object as owner.
   Cluster cluster;
-  // All objects that describe gangs, whatever their kind, but for Kueue's own Workloads, which are
-  // in the cluster alone. What is placed of them is among the cluster's workloads.
+  std::size_t kueue_workloads = 0;  // of the cluster's, those that are Kueue's own
+  // All objects that describe gangs, whatever their kind, but for Kueue's own Workloads.
   std::vector<GangWorkload> gang_workloads;
   // With with_owned_jobs: jobs and other objects that a Kueue Workload in the cluster stands for.
   std::vector<GangWorkload> owned_jobs;
   std::vector<DaemonSet> daemon_sets;
-  // With keep_errors: what Kueue makes of other objects, each with its object as owner.
-  std::vector<Workload> made_workloads;
-  std::size_t kueue_workloads = 0;  // Kueue Workloads, which come first in the cluster's
-  Diagnostics diagnostics;          // warnings, and errors with keep_errors
+  Diagnostics diagnostics;  // warnings, and errors with keep_errors
   ReadFacts facts;
   // The places of objects, as "Workload team/train" -> "queues.yaml, object 3", for Topologies,
   // ResourceFlavors and Workloads; filled with keep_errors only.

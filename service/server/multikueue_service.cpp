@@ -1,6 +1,7 @@
 #include "service/server/multikueue_service.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -9,9 +10,10 @@
 #include <fmt/format.h>
 
 #include "host/kueue/elastic/resize_plan.hpp"
+#include "host/kueue/multikueue/multikueue_input.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/readers/input_bytes.hpp"
-#include "service/flows/multikueue_input.hpp"
+#include "host/readers/scale_request.hpp"
 #include "service/server/object_text.hpp"
 #include "service/wire/feature_gates.hpp"
 #include "service/wire/multikueue.hpp"
@@ -27,6 +29,13 @@ Result<ClusterRead> ReadObjects(const std::string& name, const std::string& text
   }
   if (text.empty()) return ClusterRead();  // as of a cluster that is among `workers`
   return ReadObjectText(name, text, {.with_owned_jobs = true}, budget);
+}
+
+FlowCluster FlowClusterOf(std::string name, ClusterRead read) {
+  auto requests = ReadScaleRequests(name, read.cluster.workloads);
+  std::ranges::move(read.gang_workloads, std::back_inserter(read.owned_jobs));
+  return {std::move(name), std::move(read.cluster), std::move(read.owned_jobs),
+          std::move(requests)};
 }
 
 // Fails for a worker cluster whose name is not its own.
@@ -107,19 +116,21 @@ grpc::Status MultiKueueService::Plan(const v1::PlanFlowRequest& request, WorkBud
   }
   const auto gates = ApplyFeatureGates(request.feature_gates(), defaults);
   if (!gates) return ToStatus(gates.error());
+  AddWarnings(*manager, response);
   auto worker = ReadObjects("worker", request.worker(), budget);
   if (!worker) return ToStatus(worker.error());
-  std::vector<WorkerRead> workers;
-  workers.push_back({request.worker_name(), *std::move(worker)});
+  AddWarnings(*worker, response);
+  std::vector<FlowCluster> workers;
+  workers.push_back(FlowClusterOf(request.worker_name(), *std::move(worker)));
   for (int i = 0; i < request.workers_size(); ++i) {
     const v1::FlowWorker& more = request.workers(i);
     auto read = ReadObjects(fmt::format("workers[{}].objects", i), more.objects(), budget);
     if (!read) return ToStatus(read.error());
-    workers.push_back({more.name(), *std::move(read)});
+    AddWarnings(*read, response);
+    workers.push_back(FlowClusterOf(more.name(), *std::move(read)));
   }
-  AddWarnings(*manager, response);
-  for (const WorkerRead& read : workers) AddWarnings(read.read, response);
-  auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), request.job());
+  auto state = MakeMultiKueueState(FlowClusterOf("manager", *std::move(manager)),
+                                   std::move(workers), request.job());
   if (!state) {
     // A kNotFound error is about which job is meant; any other names the object that is wrong.
     const bool is_job = state.error().error_class == ErrorClass::kNotFound;

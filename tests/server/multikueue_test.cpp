@@ -2,8 +2,8 @@
 #include "service/wire/multikueue.hpp"
 
 #include "espalier/v1/multikueue.grpc.pb.h"
-#include "host/kueue/elastic/resize_plan.hpp"
-#include "service/flows/multikueue_input.hpp"
+#include "host/kueue/multikueue/multikueue_input.hpp"
+#include "host/readers/cluster_files.hpp"
 #include "tests/cli_cycle/files.hpp"
 #include "tests/server/test_server.hpp"
 
@@ -28,18 +28,15 @@ class RemoteFlow : public testing::Test {
     return v1::MultiKueue::NewStub(server_.channel)->PlanFlow(&context, request_, &response_);
   }
 
-  static std::vector<WorkerRead> Workers(ClusterRead read) {
-    std::vector<WorkerRead> workers;
-    workers.push_back({"east", std::move(read)});
-    return workers;
+  static FlowCluster ReadHere(const std::string& name, const std::string& file) {
+    auto read = *ReadClusterText(name, FileText(file), {.with_owned_jobs = true});
+    return {name, std::move(read.cluster), std::move(read.owned_jobs), ScaleRequests()};
   }
 
   // Returns what the flow in this process says, with these counts of the job.
   static v1::PlanFlowResponse Here(const CountsByPodSet& counts) {
-    const ReadOptions options{.with_owned_jobs = true};
-    auto state = MakeMultiKueueState(
-        *ReadClusterText("manager", FileText("manager.yaml"), options),
-        Workers(*ReadClusterText("worker", FileText("worker.yaml"), options)), "");
+    auto state = MakeMultiKueueState(ReadHere("manager", "manager.yaml"),
+                                     {ReadHere("east", "worker.yaml")}, "");
     EXPECT_TRUE(state);
     for (const auto& [name, count] : counts) state->worker.job.counts[name] = count;
     const auto steps = PlanFlow(*std::move(state), Engine(MakeCpuBackend(1), ResizeGates({})));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@
 #include "host/model/result.hpp"
 
 namespace espalier {
+
+using CountsByPodSet = std::map<std::string, std::int64_t>;  // pods
 
 // The condition of a workload some of whose slices per replica wait.
 inline constexpr std::string_view kResizeRequested = "ResizeRequested";

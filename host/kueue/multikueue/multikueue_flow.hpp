@@ -18,8 +18,6 @@
 
 namespace espalier {
 
-using CountsByPodSet = std::map<std::string, std::int64_t>;  // by pod set
-
 // The job in the worker cluster.
 struct ScaledJob {
   std::string kind;

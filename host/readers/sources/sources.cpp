@@ -19,7 +19,6 @@
 #include "host/readers/sources/sources_reader.hpp"
 #include "host/readers/sources/topology_claims.hpp"
 #include "host/readers/twins.hpp"
-#include "host/readers/workload_webhook.hpp"
 
 namespace espalier {
 namespace {
@@ -78,9 +77,7 @@ SourcesRead SourcesReader::Run() {
 
 ReadContext SourcesReader::ContextOf(const SourceObject& source_object,
                                      Diagnostics& diagnostics) const {
-  ReadContext context = source_object.source == &kJobSource
-                            ? index_.ContextOf(ObjectKind::kJob, source_object.object, diagnostics)
-                            : index_.ContextOf(source_object, diagnostics);
+  ReadContext context = index_.ContextOf(source_object, diagnostics);
   context.takes_byte_suffix = true;
   return context;
 }
@@ -127,7 +124,7 @@ void SourcesReader::NoteDescribed() {
 }
 
 bool SourcesReader::IsAsKueue(const SourceObject& source_object) const {
-  if (!AsKueue()) return false;
+  if (!options_.as_kueue) return false;
   const auto metadata = Member(source_object.object.value, "metadata");
   const std::string_view name =
       metadata && metadata->is_object() ? TextOf(*metadata, "name") : std::string_view();
@@ -181,7 +178,8 @@ std::int32_t SourcesReader::ReplicasWithWorkload(const SourceObject& source_obje
 }
 
 void SourcesReader::ReadPods() {
-  PodMembers pods = ReadPodMembers(index_, cluster_, defaults_, *owners_, AsKueue(), diagnostics_);
+  PodMembers pods =
+      ReadPodMembers(index_, cluster_, defaults_, *owners_, options_.as_kueue, diagnostics_);
   members_ = std::move(pods.members);
   for (GangWorkload& alone : pods.alone) workloads_.push_back({std::move(alone), nullptr});
   for (const auto& [why, count] : pods.skipped) result_.skipped[why] += count;
@@ -195,8 +193,8 @@ void SourcesReader::ShowPods() {
     Diagnostics said;
     const ReadContext context = index_.ContextOf(ObjectKind::kPod, pod, said);
     options_.on_job({pod.value,
-                     SourceContext{context, defaults_, find_, "Pod", "v1", "", AsKueue()}, nothing,
-                     cluster_});
+                     SourceContext{context, defaults_, find_, "Pod", "v1", "", options_.as_kueue},
+                     nothing, cluster_});
   }
 }
 
@@ -305,7 +303,8 @@ void SourcesReader::ReadAll() {
             "room beside what is placed");
       }
       LeaveOut(why, workload);
-      workloads_.push_back({std::move(workload), readable[i], false, with_workload});
+      workload.with_workload = with_workload;
+      workloads_.push_back({std::move(workload), readable[i]});
     }
   }
 }
@@ -342,7 +341,7 @@ void SourcesReader::Finish() {
     if (read.source_object != nullptr && !IsGangWorkload(*read.source_object) &&
         read.source_object->kind != "PodGroup" && read.source_object->kind != "CompositePodGroup") {
       ApplyKaiTopology(read.source_object->object.value, workload);
-      ApplyKaiMinMember(read.source_object->object.value, AsKueue(), workload);
+      ApplyKaiMinMember(read.source_object->object.value, options_.as_kueue, workload);
     }
     Expand(workload);
     ResolveKeys(cluster_.topologies, workload);
@@ -353,12 +352,10 @@ void SourcesReader::Finish() {
                   ContextOf(*read.source_object, findings));
       LeaveOut(diagnostics_.AppendObject(std::move(findings)), workload);
     }
-    if (workload.running) {
-      workload.notes.push_back("its pods run already");
-    } else if (!HasCondition(workload.head, "Finished")) {
-      AddUnits(read);
-    }
+    if (workload.running) workload.notes.push_back("its pods run already");
     result_.workloads.push_back(std::move(workload));
+    result_.read_from.push_back(read.source_object == nullptr ? std::nullopt
+                                                              : std::optional(*read.source_object));
   }
 }
 
@@ -390,37 +387,6 @@ void SourcesReader::TakeBack(std::int64_t now, GangWorkload& workload) {
       result_.requeued.push_back({workload.head.key.namespace_, std::move(name)});
     }
   }
-}
-
-void SourcesReader::AddUnits(SourceRead& read) {
-  std::vector<Workload> units;
-  if (IsTree(read.workload, options_.trees)) {
-    GangWorkload& workload = read.workload;
-    if (workload.replicas) workload.replicas = *workload.replicas - read.with_workload;
-    units = TreeUnits(workload);
-  } else if (HasRoom(read)) {
-    units = PlacementUnits(read.workload);
-    // One for each replica, unless all of them wait.
-    if (static_cast<std::int64_t>(units.size()) == read.workload.replicas.value_or(1)) {
-      units.erase(units.begin(), units.begin() + read.with_workload);
-    }
-  }
-  for (Workload& unit : units) {
-    std::ranges::move(SliceSizeErrors(unit.pod_sets), std::back_inserter(unit.webhook_errors));
-    std::ranges::sort(unit.webhook_errors);
-    result_.units.push_back(std::move(unit));
-  }
-}
-
-bool SourcesReader::HasRoom(const SourceRead& read) {
-  constexpr std::int64_t kAlwaysRoom = 64;
-  // With its template, its texts and what is answered.
-  constexpr std::size_t kBytesOfAUnit = std::size_t{8} << 10;
-  const std::int64_t units = CountUnits(read.workload);
-  if (units <= kAlwaysRoom || read.source_object == nullptr) return true;
-  const ReadContext context = ContextOf(*read.source_object, diagnostics_);
-  return context.Charge(read.source_object->object.value, static_cast<std::size_t>(units),
-                        kBytesOfAUnit);
 }
 
 SourcesRead ReadSources(const ObjectIndex& index, const Cluster& cluster,

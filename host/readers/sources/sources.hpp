@@ -1,5 +1,4 @@
-// Reads all objects of the input that describe gangs into gang workloads and into the units that
-// are placed.
+// Reads all objects of the input that describe gangs into gang workloads.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "host/gangs/gang_workload.hpp"
-#include "host/gangs/placement_units.hpp"
 #include "host/model/cluster.hpp"
 #include "host/readers/effective_requests.hpp"
 #include "host/readers/object_index.hpp"
@@ -21,8 +19,9 @@ namespace espalier {
 struct JobObject;
 
 struct SourcesRead {
-  std::vector<GangWorkload> workloads;         // expanded; single pods first
-  std::vector<Workload> units;                 // the units to place, made of workloads
+  std::vector<GangWorkload> workloads;  // expanded; single pods first
+  // The object that each of `workloads` was read from; nullopt: pods alone.
+  std::vector<std::optional<SourceObject>> read_from;
   std::vector<GangWorkload> owned;             // those that a Kueue Workload stands for; expanded
   std::vector<ObjectKey> requeued;             // pods that are taken off their nodes
   std::map<std::string, std::size_t> objects;  // kind -> number of objects read
@@ -30,8 +29,8 @@ struct SourcesRead {
 };
 
 struct SourcesOptions {
-  bool with_owned = false;     // read what a Kueue Workload stands for all the same, for its counts
-  Trees trees = Trees::kNone;  // which gang workloads become one unit each
+  bool with_owned = false;  // read what a Kueue Workload stands for all the same, for its counts
+  bool as_kueue = true;     // as in SourceContext, but for objects that the gang API describes
   std::optional<std::int64_t> now_seconds = {};       // as in ReadOptions
   std::function<void(const JobObject&)> on_job = {};  // as in ReadOptions
   bool managed_only = false;  // refuse jobs that Kueue's Configuration says it does not manage

@@ -116,7 +116,7 @@ void SourcesReader::ReadKueuePodGroups() {
       continue;
     }
     workloads_.push_back({KueuePodGroup(it->first.first, it->first.second.name, it->second, index_,
-                                        defaults_, AsKueue(), diagnostics_),
+                                        defaults_, options_.as_kueue, diagnostics_),
                           nullptr});
     it = members_.erase(it);
   }

@@ -27,8 +27,7 @@ namespace espalier {
 struct SourceRead {
   GangWorkload workload;
   const SourceObject* source_object = nullptr;
-  bool taken = false;              // a Workload of the user's takes its place
-  std::int32_t with_workload = 0;  // replicas that Workloads stand for
+  bool taken = false;  // a Workload of the user's takes its place
 };
 
 // See ReadSources.
@@ -55,8 +54,8 @@ class SourcesReader {
   // Notes the objects that Workloads of the gang API describe.
   void NoteDescribed();
 
-  // Returns whether the object is read as Kueue does (R30.1): with a Workload of the gang API its
-  // gangs count.
+  // Returns whether the object is read as Kueue does (R30.1), where the options say so: with a
+  // Workload of the gang API its gangs count.
   bool IsAsKueue(const SourceObject& source_object) const;
 
   // Returns a workload that stands for an object that is left out.
@@ -95,9 +94,6 @@ class SourcesReader {
         source_object.version.empty() ? KnownVersion(*source_object.source) : source_object.version,
         source_object.source->group, IsAsKueue(source_object)});
   }
-
-  // Returns whether everything is read as Kueue does.
-  bool AsKueue() const { return options_.trees == Trees::kNone; }
 
   static std::string_view KnownVersion(const SourceKind& kind);
 
@@ -212,11 +208,6 @@ class SourcesReader {
   void JudgeManaged(SourceRead& read) const;
 
   void TakeBack(std::int64_t now, GangWorkload& workload);
-
-  void AddUnits(SourceRead& read);
-
-  // Returns whether the units of a workload may take the memory that they need.
-  bool HasRoom(const SourceRead& read);
 
   const ObjectIndex& index_;
   const Cluster& cluster_;

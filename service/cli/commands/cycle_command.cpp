@@ -13,6 +13,7 @@
 
 #include "host/engine/engine.hpp"
 #include "host/kueue/cycle/scheduling_cycle.hpp"
+#include "host/kueue/elastic/owned_jobs.hpp"
 #include "host/kueue/objects/node_participation.hpp"
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/kueue/planning/placement_plan.hpp"
@@ -30,7 +31,6 @@
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/cli/terminal/terminal.hpp"
-#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -174,9 +174,11 @@ ExitCode RunCycle(const CycleOptions& options) {
   if (!read) return ReportError(read.error());
   const Result<FeatureGates> gates = GatesOf(read->cluster, input.feature_gates);
   if (!gates) return ReportError(gates.error());
-  for (const std::string& note : OptIn(*read)) Tell(note);
-  for (const std::string& note : OtherSizes(*read, false)) Tell(note);
-  HoldBackSurplus(*read);
+  const std::vector<GangWorkload>& owned = read->owned_jobs;
+  std::vector<Workload>& workloads = read->cluster.workloads;
+  for (const std::string& note : OptIn(owned, workloads)) Tell(note);
+  for (const std::string& note : OtherSizes(owned, workloads, false)) Tell(note);
+  HoldBackSurplus(owned, workloads);
   TellGangNotes(read->gang_workloads);
   const std::size_t refused = LeaveOutRefused(read->cluster);
   // A cycle nominates the heads of all queues at once.
@@ -184,7 +186,7 @@ ExitCode RunCycle(const CycleOptions& options) {
                                    read->cluster.cluster_queues.size());
   if (!backend) return ReportError(backend.error());
   const Engine engine(*backend, *gates);
-  const auto resized = QueueResizes(ResizesOf(*read), engine, read->cluster);
+  const auto resized = QueueResizes(ResizesOf(owned, workloads), engine, read->cluster);
   if (!resized) return ReportError(resized.error());
   for (const std::string& note : resized->notes) Tell(note);
   std::optional<ProgressBar> bar(std::in_place, "packing");

@@ -14,6 +14,7 @@
 #include "host/engine/booked_usage.hpp"
 #include "host/engine/engine.hpp"
 #include "host/gangs/expand.hpp"
+#include "host/kueue/elastic/owned_jobs.hpp"
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/objects/node_participation.hpp"
 #include "host/kueue/objects/running_gangs.hpp"
@@ -44,7 +45,6 @@
 #include "service/cli/terminal/terminal.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
-#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -70,8 +70,9 @@ class PlaceRun {
     input.with_owned_jobs = true;
     Result<ClusterRead> read = ReadInput(input);
     if (!read) return ReportError(read.error());
-    for (const std::string& note : OtherSizes(*read, true)) Tell(note);
-    HoldBackSurplus(*read);
+    std::vector<Workload>& workloads = read->cluster.workloads;
+    for (const std::string& note : OtherSizes(read->owned_jobs, workloads, true)) Tell(note);
+    HoldBackSurplus(read->owned_jobs, workloads);
     cluster_ = std::move(read->cluster);
     const Result<FeatureGates> gates = GatesOf(cluster_, options_.input.feature_gates);
     if (!gates) return ReportError(gates.error());

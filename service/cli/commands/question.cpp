@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "host/gangs/placement_units.hpp"
+#include "host/kueue/elastic/owned_jobs.hpp"
 #include "host/kueue/objects/assignment_encoding.hpp"
 #include "host/kueue/objects/running_gangs.hpp"
 #include "host/kueue/objects/workload_status.hpp"
@@ -25,7 +26,6 @@
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/client/remote_questions.hpp"
-#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -147,7 +147,7 @@ Result<Question> ReadQuestion(const QuestionOptions& options) {
   input.with_owned_jobs = true;
   Result<ClusterRead> read = ReadInput(input);
   if (!read) return tl::unexpected(read.error());
-  HoldBackSurplus(*read);
+  HoldBackSurplus(read->owned_jobs, read->cluster.workloads);
   const Result<FeatureGates> gates = GatesOf(read->cluster, input.feature_gates);
   if (!gates) return tl::unexpected(gates.error());
   if (options.moves_gangs) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -13,9 +14,11 @@
 #include <fmt/format.h>
 
 #include "host/engine/engine.hpp"
+#include "host/kueue/elastic/owned_jobs.hpp"
 #include "host/kueue/elastic/resize_plan.hpp"
-#include "host/kueue/multikueue/multikueue_flow.hpp"
+#include "host/kueue/multikueue/multikueue_input.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/readers/scale_request.hpp"
 #include "service/backends/backends.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/options/backend_options.hpp"
@@ -25,8 +28,6 @@
 #include "service/cli/terminal/report_error.hpp"
 #include "service/cli/terminal/standard_output.hpp"
 #include "service/cli/terminal/terminal.hpp"
-#include "service/flows/multikueue_input.hpp"
-#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
@@ -147,6 +148,13 @@ Result<std::vector<WorkerFiles>> ParseWorkers(const std::vector<std::string>& wo
   return workers;
 }
 
+FlowCluster FlowClusterOf(std::string name, ClusterRead read) {
+  auto requests = ReadScaleRequests(name, read.cluster.workloads);
+  std::ranges::move(read.gang_workloads, std::back_inserter(read.owned_jobs));
+  return {std::move(name), std::move(read.cluster), std::move(read.owned_jobs),
+          std::move(requests)};
+}
+
 ExitCode RunFlow(const ResizeOptions& options) {
   const auto worker_files = ParseWorkers(options.worker);
   if (!worker_files) {
@@ -161,15 +169,16 @@ ExitCode RunFlow(const ResizeOptions& options) {
   if (!manager) return ReportError(manager.error());
   const auto gates = ResizeGatesOf(manager->cluster, options.input.feature_gates);
   if (!gates) return ReportError(gates.error());
-  std::vector<WorkerRead> workers;
+  std::vector<FlowCluster> workers;
   for (const WorkerFiles& files : *worker_files) {
     input.files = files.files;
     Result<ClusterRead> worker = ReadInput(input);
     if (!worker) return ReportError(worker.error());
-    for (const std::string& note : OptIn(*worker)) Tell(note);
-    workers.push_back({files.name, *std::move(worker)});
+    for (const std::string& note : OptIn(worker->owned_jobs, worker->cluster.workloads)) Tell(note);
+    workers.push_back(FlowClusterOf(files.name, *std::move(worker)));
   }
-  auto state = MakeMultiKueueState(*std::move(manager), std::move(workers), options.workload);
+  auto state = MakeMultiKueueState(FlowClusterOf("manager", *std::move(manager)),
+                                   std::move(workers), options.workload);
   if (!state) return ReportError(state.error());
   if (options.slices == "per-replica") state->slices = SliceMode::kPerReplica;
   if (const auto set = SetWantedCounts(CountsOf(options), *state); !set) {
@@ -202,8 +211,9 @@ ExitCode RunResize(const ResizeOptions& options) {
   if (!read) return ReportError(read.error());
   const Result<FeatureGates> gates = ResizeGatesOf(read->cluster, options.input.feature_gates);
   if (!gates) return ReportError(gates.error());
-  for (const std::string& note : OptIn(*read)) Tell(note);
-  HoldBackSurplus(*read);
+  std::vector<Workload>& workloads = read->cluster.workloads;
+  for (const std::string& note : OptIn(read->owned_jobs, workloads)) Tell(note);
+  HoldBackSurplus(read->owned_jobs, workloads);
   const Result<ObjectKey> key = FindSlice(read->cluster, options.workload);
   if (!key) return ReportError(key.error());
   ResizeRequest request{*key, {}, SliceMode::kReplacement, ResizeProfile::kKueue};

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,19 +121,21 @@ void AddOfMade(const Workload& made, const std::string& title, std::vector<Found
   }
 }
 
-// Adds what is wrong with the Workloads that Kueue would make, and the levels that they ask for.
-void AddOfWorkloads(const ClusterRead& read, std::vector<Found>& found) {
-  for (const Workload& workload : read.cluster.workloads) {
-    AddUnknownLevels(read.cluster, workload, "Workload " + workload.key.ToString(), found);
+// Adds what is wrong with the Workloads that Kueue would make, and the levels that these and
+// those of the cluster ask for.
+void AddOfWorkloads(const Cluster& cluster, std::span<const Workload> made_workloads,
+                    std::vector<Found>& found) {
+  for (const Workload& workload : cluster.workloads) {
+    AddUnknownLevels(cluster, workload, "Workload " + workload.key.ToString(), found);
   }
-  for (const Workload& made : read.made_workloads) {
+  for (const Workload& made : made_workloads) {
     if (made.owners.empty()) continue;
     // An object that another one controls is that one's; its own reference comes last.
     const OwnerReference& object = made.owners.back();
     const std::string title =
         fmt::format("{} {}", object.kind, ObjectKey{made.key.namespace_, object.name}.ToString());
     AddOfMade(made, title, found);
-    AddUnknownLevels(read.cluster, made, title, found);
+    AddUnknownLevels(cluster, made, title, found);
   }
 }
 
@@ -250,7 +253,7 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
   Looked looked;
   std::vector<Found> of_jobs;
   std::optional<Result<FeatureGates>> gates_of_jobs;
-  const Result<ClusterRead> read = ReadInput(options.input, [&](const JobObject& job) {
+  Result<ClusterRead> read = ReadInput(options.input, [&](const JobObject& job) {
     if (!gates_of_jobs) gates_of_jobs = GatesOf(job.cluster, options.feature_gates);
     if (*gates_of_jobs) AddOfJob(job, **gates_of_jobs, looked, of_jobs);
   });
@@ -262,12 +265,17 @@ ExitCode RunValidateObjects(const ValidateObjectsOptions& options) {
                           [](const Diagnostic& error) { return error.object.empty(); })) {
     return ReportError({ErrorClass::kBadInput, diagnostics.RenderErrors()});
   }
+  std::vector<Workload>& workloads = read->cluster.workloads;
+  const auto first_made = workloads.begin() + static_cast<std::ptrdiff_t>(read->kueue_workloads);
+  const std::vector<Workload> made(std::make_move_iterator(first_made),
+                                   std::make_move_iterator(workloads.end()));
+  workloads.erase(first_made, workloads.end());
   std::vector<Found> found;
   for (Violation& violation : ValidateCluster(read->cluster, *gates)) {
     found.push_back({"", std::move(violation)});
   }
   std::ranges::move(of_jobs, std::back_inserter(found));
-  AddOfWorkloads(*read, found);
+  AddOfWorkloads(read->cluster, made, found);
   for (auto& [file, violation] : found) {
     const auto place = read->places.find(violation.object);
     if (file.empty() && place != read->places.end()) file = place->second;

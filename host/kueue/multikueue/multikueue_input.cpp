@@ -1,4 +1,4 @@
-#include "service/flows/multikueue_input.hpp"
+#include "host/kueue/multikueue/multikueue_input.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,35 +8,15 @@
 #include <fmt/ranges.h>
 
 #include "host/kueue/elastic/job_slices.hpp"
+#include "host/kueue/elastic/owned_jobs.hpp"
 #include "host/kueue/elastic/resize_plan.hpp"
 #include "host/kueue/elastic/workload_slices.hpp"
 #include "host/kueue/objects/ungater.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/model/pod_phase.hpp"
-#include "host/readers/scale_request.hpp"
-#include "service/flows/owned_jobs.hpp"
 
 namespace espalier {
 namespace {
-
-// `cluster` names them in messages.
-Result<ScaleRequests> RequestsOf(std::string_view cluster, const std::vector<Workload>& workloads) {
-  ScaleRequests requests;
-  for (const Workload& workload : workloads) {
-    const std::string* text = workload.annotations.Find(kScaleRequestAnnotation);
-    if (text == nullptr || text->empty()) continue;
-    auto counts = ParseScaleRequest(*text);
-    if (!counts) {
-      return BadInput(
-          fmt::format("{}: Workload {}: metadata.annotations[{}]: {}; want counts by pod "
-                      "set, as {{\"small-group\": 5}}",
-                      Excerpt(cluster), Excerpt(workload.key.ToString()), kScaleRequestAnnotation,
-                      counts.error().message));
-    }
-    requests[workload.key] = *std::move(counts);
-  }
-  return requests;
-}
 
 CountsByPodSet CountRunningPods(const Workload& workload, const std::vector<Pod>& pods,
                                 bool suspended) {
@@ -76,23 +56,21 @@ const std::string* PrebuiltWorkload(const GangWorkload& job) {
 // A job, and the worker cluster that it is in.
 struct FoundJob {
   const GangWorkload* job = nullptr;
-  WorkerRead* worker = nullptr;
+  FlowCluster* worker = nullptr;
 };
 
-Result<FoundJob> FindJob(std::vector<WorkerRead>& workers, const std::string& name) {
+Result<FoundJob> FindJob(std::vector<FlowCluster>& workers, const std::string& name) {
   std::vector<FoundJob> found;
   std::vector<std::string> names;
-  for (WorkerRead& worker : workers) {
-    for (const auto* list : {&worker.read.owned_jobs, &worker.read.gang_workloads}) {
-      for (const GangWorkload& job : *list) {
-        const ObjectKey& key = job.head.key;
-        const bool wanted = name.empty() ? PrebuiltWorkload(job) != nullptr
-                                         : key.name == name || key.ToString() == name;
-        if (!wanted) continue;
-        found.push_back({&job, &worker});
-        names.push_back(workers.size() == 1 ? key.ToString()
-                                            : fmt::format("{} in {}", key.ToString(), worker.name));
-      }
+  for (FlowCluster& worker : workers) {
+    for (const GangWorkload& job : worker.jobs) {
+      const ObjectKey& key = job.head.key;
+      const bool wanted = name.empty() ? PrebuiltWorkload(job) != nullptr
+                                       : key.name == name || key.ToString() == name;
+      if (!wanted) continue;
+      found.push_back({&job, &worker});
+      names.push_back(workers.size() == 1 ? key.ToString()
+                                          : fmt::format("{} in {}", key.ToString(), worker.name));
     }
   }
   if (found.size() == 1) return found.front();
@@ -106,9 +84,9 @@ Result<FoundJob> FindJob(std::vector<WorkerRead>& workers, const std::string& na
   return tl::unexpected(Error{ErrorClass::kNotFound, fmt::format("{} {}", where, what)});
 }
 
-Result<void> CheckNames(const std::vector<WorkerRead>& workers) {
+Result<void> CheckNames(const std::vector<FlowCluster>& workers) {
   std::set<std::string_view> names;
-  for (const WorkerRead& worker : workers) {
+  for (const FlowCluster& worker : workers) {
     if (worker.name.empty() || worker.name == "manager") {
       return BadInput(fmt::format("a worker cluster is called \"{}\"; a name of its own expected",
                                   worker.name));
@@ -122,12 +100,12 @@ Result<void> CheckNames(const std::vector<WorkerRead>& workers) {
 
 }  // namespace
 
-Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<WorkerRead> workers,
+Result<MultiKueueState> MakeMultiKueueState(FlowCluster manager, std::vector<FlowCluster> workers,
                                             const std::string& job) {
   if (auto checked = CheckNames(workers); !checked) return tl::unexpected(checked.error());
   const auto found = FindJob(workers, job);
   if (!found) return tl::unexpected(found.error());
-  Cluster& worker = found->worker->read.cluster;
+  FlowCluster& worker = *found->worker;
   MultiKueueState state;
   const GangWorkload& read = *found->job;
   ScaledJob& scaled = state.worker.job;
@@ -138,21 +116,19 @@ Result<MultiKueueState> MakeMultiKueueState(ClusterRead manager, std::vector<Wor
   scaled.suspended = HasCondition(read.head, "Suspended");
   scaled.counts = CountsOf(read);
   const ObjectKey key{scaled.key.namespace_, scaled.prebuilt_workload};
-  const auto& workloads = worker.workloads;
+  const auto& workloads = worker.cluster.workloads;
   const auto workload = std::ranges::find(workloads, key, &Workload::key);
   if (workload != workloads.end()) {
-    scaled.runs = CountRunningPods(*workload, worker.pods, scaled.suspended);
+    scaled.runs = CountRunningPods(*workload, worker.cluster.pods, scaled.suspended);
   }
   if (scaled.elastic) OptInSlices(key, manager.cluster.workloads);
-  auto at_manager = RequestsOf("manager", manager.cluster.workloads);
-  if (!at_manager) return tl::unexpected(at_manager.error());
-  auto at_worker = RequestsOf(found->worker->name, workloads);
-  if (!at_worker) return tl::unexpected(at_worker.error());
-  state.manager_requests = *std::move(at_manager);
-  state.worker.requests = *std::move(at_worker);
-  state.worker.name = found->worker->name;
+  if (!manager.requests) return tl::unexpected(manager.requests.error());
+  if (!worker.requests) return tl::unexpected(worker.requests.error());
+  state.manager_requests = *std::move(manager.requests);
+  state.worker.requests = *std::move(worker.requests);
+  state.worker.name = worker.name;
   state.manager = std::move(manager.cluster);
-  state.worker.workloads = std::move(worker.workloads);
+  state.worker.workloads = std::move(worker.cluster.workloads);
   return state;
 }
 

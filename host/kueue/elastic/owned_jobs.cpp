@@ -1,4 +1,4 @@
-#include "service/flows/owned_jobs.hpp"
+#include "host/kueue/elastic/owned_jobs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-bool IsOf(const Workload& workload, const GangWorkload& job) {
+bool StandsFor(const Workload& workload, const GangWorkload& job) {
   if (workload.key.namespace_ != job.head.key.namespace_ || !job.true_workload) return false;
   return std::ranges::any_of(workload.owners, [&](const OwnerReference& owner) {
     return owner.kind == job.true_workload->kind && owner.name == job.head.key.name;
@@ -26,10 +26,10 @@ bool IsOf(const Workload& workload, const GangWorkload& job) {
 
 // Returns the workload of a job that has not finished; of two, the one that replaces the other or
 // is younger. Null when there is none.
-const Workload* NewestOf(const std::vector<Workload>& workloads, const GangWorkload& job) {
+const Workload* NewestOf(std::span<const Workload> workloads, const GangWorkload& job) {
   const Workload* newest = nullptr;
   for (const Workload& workload : workloads) {
-    if (HasCondition(workload, kFinished) || !IsOf(workload, job)) continue;
+    if (HasCondition(workload, kFinished) || !StandsFor(workload, job)) continue;
     const std::string* replaced = workload.annotations.Find(kSliceReplacementFor);
     const bool replaces =
         newest != nullptr && replaced != nullptr && *replaced == newest->key.ToString();
@@ -108,12 +108,12 @@ CountsByPodSet CountsOf(const GangWorkload& job) {
   return counts;
 }
 
-std::vector<std::string> OptIn(ClusterRead& read) {
+std::vector<std::string> OptIn(std::span<const GangWorkload> jobs, std::span<Workload> workloads) {
   std::vector<std::string> notes;
-  for (const GangWorkload& job : read.owned_jobs) {
+  for (const GangWorkload& job : jobs) {
     if (!IsElasticJob(job.head)) continue;
-    for (Workload& workload : read.cluster.workloads) {
-      if (HasCondition(workload, kFinished) || !IsOf(workload, job)) continue;
+    for (Workload& workload : workloads) {
+      if (HasCondition(workload, kFinished) || !StandsFor(workload, job)) continue;
       if (workload.annotations.Find(kElasticJobAnnotation) != nullptr) continue;
       workload.annotations.Set(kElasticJobAnnotation, "true");
       notes.push_back(fmt::format("workload {} counts as elastic, as its {} {} is",
@@ -124,10 +124,11 @@ std::vector<std::string> OptIn(ClusterRead& read) {
   return notes;
 }
 
-std::vector<ResizeRequest> ResizesOf(const ClusterRead& read) {
+std::vector<ResizeRequest> ResizesOf(std::span<const GangWorkload> jobs,
+                                     std::span<const Workload> workloads) {
   std::vector<ResizeRequest> resizes;
-  for (const GangWorkload& job : read.owned_jobs) {
-    const Workload* workload = NewestOf(read.cluster.workloads, job);
+  for (const GangWorkload& job : jobs) {
+    const Workload* workload = NewestOf(workloads, job);
     if (workload == nullptr || !IsElasticJob(*workload)) continue;
     const CountsByPodSet wanted = CountsOf(job);
     ResizeRequest resize{workload->key, {}, SliceMode::kReplacement, ResizeProfile::kKueue};
@@ -140,10 +141,11 @@ std::vector<ResizeRequest> ResizesOf(const ClusterRead& read) {
   return resizes;
 }
 
-std::vector<std::string> OtherSizes(const ClusterRead& read, bool elastic_too) {
+std::vector<std::string> OtherSizes(std::span<const GangWorkload> jobs,
+                                    std::span<const Workload> workloads, bool elastic_too) {
   std::vector<std::string> notes;
-  for (const GangWorkload& job : read.owned_jobs) {
-    const Workload* workload = NewestOf(read.cluster.workloads, job);
+  for (const GangWorkload& job : jobs) {
+    const Workload* workload = NewestOf(workloads, job);
     if (workload == nullptr || !HasOneWorkload(job.true_workload->kind)) continue;
     const bool is_elastic = IsElasticJob(*workload) || IsElasticJob(job.head);
     if (is_elastic && !elastic_too) continue;
@@ -158,23 +160,23 @@ std::vector<std::string> OtherSizes(const ClusterRead& read, bool elastic_too) {
   return notes;
 }
 
-void HoldBackSurplus(ClusterRead& read) {
+void HoldBackSurplus(std::span<const GangWorkload> jobs, std::span<Workload> workloads) {
   std::map<std::string, std::vector<Workload*>> of_owner;
-  for (Workload& workload : read.cluster.workloads) {
+  for (Workload& workload : workloads) {
     if (HasCondition(workload, kFinished)) continue;
     if (std::string owner = OnlyOwner(workload); !owner.empty()) {
       of_owner[std::move(owner)].push_back(&workload);
     }
   }
-  for (const auto& [owner, workloads] : of_owner) {
-    if (workloads.size() < 2) continue;
-    const Workload& first = *workloads.front();
-    const auto job = std::ranges::find_if(
-        read.owned_jobs, [&](const GangWorkload& one) { return IsOf(first, one); });
-    if (job == read.owned_jobs.end()) {
-      HoldBackAllButOne(owner, workloads, nullptr);
+  for (const auto& [owner, of_one] : of_owner) {
+    if (of_one.size() < 2) continue;
+    const Workload& first = *of_one.front();
+    const auto job =
+        std::ranges::find_if(jobs, [&](const GangWorkload& one) { return StandsFor(first, one); });
+    if (job == jobs.end()) {
+      HoldBackAllButOne(owner, of_one, nullptr);
     } else if (!IsElasticJob(job->head)) {
-      HoldBackAllButOne(owner, workloads, &*job);
+      HoldBackAllButOne(owner, of_one, &*job);
     }
   }
 }
