@@ -45,7 +45,7 @@ std::size_t MostBytes(const PlacementJob& job) {
   const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
   const auto domains = static_cast<std::size_t>(snapshot.domain_count());
   const std::size_t arrays = job.query.leaders > 0 ? 4 : 2;
-  const std::size_t counted = ShapeCounts::NeedsLeaves(job) ? domains : domains - leaves;
+  const std::size_t counted = NeedsLeaves(job) ? domains : domains - leaves;
   return counted * arrays * sizeof(StoredCount) + kClasses * sizeof(std::int16_t) + 1024;
 }
 
@@ -357,8 +357,8 @@ class CpuBackend final : public Backend {
     std::int32_t leaf_groups = 0;  // of the largest snapshot; they may be several
     std::size_t stale = 0;
     for (const Sharers& group : groups) {
-      const auto it = std::ranges::find_if(
-          group, [&](const Member& m) { return ShapeCounts::NeedsLeaves(jobs[m.job]); });
+      const auto it =
+          std::ranges::find_if(group, [&](const Member& m) { return NeedsLeaves(jobs[m.job]); });
       const PlacementJob& job = jobs[(it == group.end() ? group.begin() : it)->job];
       group.front().entry->BeginWithParent(job);
       stale += group.front().counts().Prepare(job);

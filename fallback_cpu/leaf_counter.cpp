@@ -34,8 +34,7 @@ bool LeafCounter::BindEntry(std::int32_t column, Amount request, Amount leader,
   if (request == 0) return true;  // allows everything (R5.9)
   const TiledCapacity& tiles = state_.tiles();
   const int shift = tiles.UnitShift(column);
-  const Amount part_of_unit = (Amount{1} << shift) - 1;
-  if (!simulate_empty_ && tiles.Exact(column) && ((request | leader) & part_of_unit) == 0) {
+  if (!simulate_empty_ && IsWholeUnits(tiles, column, request, leader)) {
     vector.order.push_back(static_cast<std::int32_t>(vector.narrow.size()));
     vector.narrow.push_back(
         {column * TiledCapacity::kTileLeaves, Reciprocal<float>(request >> shift),

@@ -45,10 +45,6 @@ void ShapeCounts::BeginWith(const ShapeCounts& of_parent, const PlacementJob& jo
   counted_ = true;
 }
 
-bool ShapeCounts::NeedsLeaves(const PlacementJob& job) {
-  return job.query.balanced || job.query.level == job.state->snapshot().tree().lowest();
-}
-
 CountsView ShapeCounts::LeavesIn(CountsStorage& leaves) {
   if (leaves_kept_) return storage_.View();
   leaves.Resize(snapshot_->domain_count(), storage_.with_slices(), storage_.with_leader());
@@ -285,6 +281,23 @@ const CountsView& ShapeCounts::Source::Of(SerialTeam& /*team*/, std::int32_t lev
   if (level < lowest_ || counter_ == nullptr) return stored_;
   counter_->Count({domains.begin - first_leaf_, domains.end - first_leaf_}, leaves_);
   return leaves_;
+}
+
+const CountsView& ShapeCounts::Source::OfChildren(SerialTeam& team, const TreeView& tree,
+                                                  std::int32_t level,
+                                                  const ShareList& parents) const {
+  if (level + 1 < lowest_ || counter_ == nullptr) return stored_;
+  for (std::int32_t i = 0; i < parents.size; ++i) {
+    Of(team, level + 1, ChildrenOf(tree, parents[i].domain));
+  }
+  return leaves_;
+}
+
+ShapeCounts::Source ShapeCounts::Source::InPlace(const CountsView& others) const {
+  Source source = *this;
+  source.stored_ = others;
+  source.counter_ = nullptr;
+  return source;
 }
 
 namespace {

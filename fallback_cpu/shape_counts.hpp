@@ -19,6 +19,7 @@
 #include "fallback_cpu/leaf_summary.hpp"
 #include "fallback_cpu/scratch.hpp"
 #include "host/engine/backend.hpp"
+#include "kernels/decisions/lists.hpp"
 #include "kernels/team/serial_team.hpp"
 
 namespace espalier {
@@ -33,9 +34,6 @@ class ShapeCounts {
   // Begins with the counts of the state that the job's is a branch of, where these are sums and the
   // branch has all their stamps. Does nothing else. Requires that there are no counts yet.
   void BeginWith(const ShapeCounts& of_parent, const PlacementJob& job);
-
-  // Returns whether the decisions on a job read every leaf's counts.
-  static bool NeedsLeaves(const PlacementJob& job);
 
   // Brings the counts up to date with the job's state and applies the job's assumed usage. Earlier
   // counts must be of the same shape and kind of job, and of the same state or a branch of it whose
@@ -64,6 +62,9 @@ class ShapeCounts {
     const CountsView& stored() const { return stored_; }
     const SliceIndex* slice_index() const { return slice_index_; }  // null: there is none
     const CountsView& Of(SerialTeam& /*team*/, std::int32_t level, DomainRange domains) const;
+    const CountsView& OfChildren(SerialTeam& team, const TreeView& tree, std::int32_t level,
+                                 const ShareList& parents) const;
+    Source InPlace(const CountsView& others) const;
 
    private:
     friend class ShapeCounts;

@@ -88,9 +88,6 @@ struct CountsView {
   StoredCount* slices_with_leader = nullptr;  // UW
   std::uint8_t* leaders = nullptr;            // LD, 0 or 1
   const std::int64_t* affinity = nullptr;     // AF
-  // Per leaf, 0-based: the worker resource without room for a pod (R5.10), or one of the two above.
-  // Null: not wanted.
-  std::int16_t* exclusion = nullptr;
 
   ESPALIER_HD Count Leaders(std::int32_t domain) const { return leaders ? leaders[domain] : 0; }
   ESPALIER_HD std::int64_t Affinity(std::int32_t domain) const {

@@ -175,6 +175,13 @@ ModelSizes SizesOf(const LoadedScenario& loaded) {
   // And a place for the pod itself.
   sizes.columns =
       1 + static_cast<std::int32_t>(std::lround(static_cast<double>(requested) / shapes));
+  // Whole groups, with one pod on each leaf.
+  const double group = loaded.flavor().snapshot().group_width();
+  for (const GangRow& gang : loaded.mix.gangs) {
+    const double leaves = std::max(1.0, group) * std::ceil(gang.pods / std::max(1.0, group));
+    sizes.reached_leaves += std::min<double>(leaves, tree.leaf_count());
+  }
+  sizes.reached_leaves /= static_cast<double>(std::max<std::size_t>(loaded.mix.gangs.size(), 1));
   return sizes;
 }
 

@@ -14,14 +14,16 @@ constexpr double kInstructionsPerCycle = 3;
 constexpr double kWarp = 32;
 constexpr double kThreads = 256;        // of a block of the passes over leaves, domains and shares
 constexpr double kDecideThreads = 128;  // of a block that decides
-constexpr double kDecideBlocks = 3;     // that a processor holds, at 136 registers a thread
+constexpr double kDecideBlocks = 3;     // that a processor holds, at 168 registers a thread
 
 // Instructions of a trip of the inner loops, counted in code for sm_90 (a cell is one amount of a
 // leaf and one shape) or estimated.
 constexpr double kScatterInstructions = 12;
-constexpr double kCellInstructions = 17;     // counted
+constexpr double kCellInstructions = 8.25;   // counted
 constexpr double kDivideInstructions = 100;  // of a cell
 constexpr double kStoreInstructions = 30;    // of one count
+constexpr double kLookUpInstructions = 2.7;  // counted, of a leaf and shape, by its class
+constexpr double kSumInstructions = 30;      // of one that is not stored
 constexpr double kChildInstructions = 10;
 constexpr double kDomainInstructions = 25;
 // A decision passes over the domains of its level so often, and does so many collectives.
@@ -61,6 +63,30 @@ class WorkOf {
     return {leaves * shapes / kWarp * (columns() * kCellInstructions + kStoreInstructions),
             leaves * (8 * columns() + 6 * shapes), TripsOfLane() * columns()};
   }
+  Work operator()(const CountGroupsArgs& args) const {
+    const double leaves = args.groups.size * LeavesOfGroup();
+    const double shapes = args.job_count;
+    return {leaves * shapes / kWarp * (columns() * kDivideInstructions + kStoreInstructions),
+            8 * leaves * columns() + 4 * args.groups.size * shapes, SectorsOfGroup() * columns()};
+  }
+  Work operator()(const CountGroupBatchesArgs& args) const {
+    const double leaves = args.groups.size * LeavesOfGroup();
+    const double shapes = double(args.batch_count) * kShapesPerBlock;
+    return {leaves * shapes / kWarp * (columns() * kCellInstructions + kSumInstructions),
+            8 * leaves * columns() + 4 * args.groups.size * shapes, SectorsOfGroup() * columns()};
+  }
+  Work operator()(const CountClassesArgs& args) const {
+    const double shapes = double(args.batch_count) * kShapesPerBlock;
+    return {
+        args.class_count * shapes / kWarp * (columns() * kDivideInstructions + kStoreInstructions),
+        args.class_count * (8 * columns() + 4 * shapes), columns()};
+  }
+  Work operator()(const SumClassesArgs& args) const {
+    const double leaves = args.group_count * LeavesOfGroup();
+    const double shapes = double(args.batch_count) * kShapesPerBlock;
+    return {(leaves * kLookUpInstructions + args.group_count * kStoreInstructions) * shapes / kWarp,
+            leaves + 4 * args.group_count * shapes, 2 * LeavesOfGroup()};
+  }
   Work operator()(const RollUpArgs& args) const {
     const double children = FanOut(args.level);
     const double domains = double(args.domains.size) * args.job_count;
@@ -72,10 +98,14 @@ class WorkOf {
     const double trips = Blocks(ScannedWidth(), kDecideThreads);
     const double at_once = gpu_.processors * kDecideBlocks;
     const double warps = kDecideThreads / kWarp;
-    return {args.job_count * kDecidePasses * trips * warps * kDomainInstructions,
-            args.job_count * kDecidePasses * ScannedWidth() * 4,
-            std::ceil(args.job_count / at_once) *
-                (kDecideCollectives * kLoadsPerCollective + kDecidePasses * trips / kLoadsPerScan)};
+    const double counting = Blocks(sizes_.reached_leaves, kDecideThreads) * columns();
+    return {
+        args.job_count * warps *
+            (kDecidePasses * trips * kDomainInstructions + counting * kDivideInstructions),
+        args.job_count *
+            (kDecidePasses * ScannedWidth() * 4 + sizes_.reached_leaves * columns() * 8),
+        std::ceil(args.job_count / at_once) * (kDecideCollectives * kLoadsPerCollective +
+                                               kDecidePasses * trips / kLoadsPerScan + counting)};
   }
   // Those of shapes on which nothing failed end at once; no more is known of them.
   Work operator()(const ExclusionsArgs& /*args*/) const { return {0, 0, 1}; }
@@ -89,6 +119,12 @@ class WorkOf {
  private:
   static double TripsOfLane() { return kItemsPerBlock / kThreads; }
   double columns() const { return sizes_.columns; }
+  // What a thread that goes through the leaves of a group waits for: four amounts come together.
+  double SectorsOfGroup() const { return Blocks(LeavesOfGroup(), 4); }
+  double LeavesOfGroup() const {
+    const std::size_t levels = sizes_.level_widths.size();
+    return levels < 2 ? 1 : FanOut(static_cast<std::int32_t>(levels) - 2);
+  }
   double Width(std::size_t level) const {
     return level < sizes_.level_widths.size() ? sizes_.level_widths[level] : 0;
   }

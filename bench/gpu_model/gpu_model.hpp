@@ -34,6 +34,7 @@ inline constexpr std::array<GpuFigures, 2> kModelledGpus = {{
 struct ModelSizes {
   std::vector<std::int32_t> level_widths;  // domains of each level, coarsest first
   std::int32_t columns = 1;                // requested by a shape
+  double reached_leaves = 0;               // that a decision counts, on average
 };
 
 // Returns the seconds that one kernel takes once it runs.

@@ -5,10 +5,18 @@
 namespace espalier {
 
 std::string_view KernelName(std::size_t kernel) {
-  constexpr std::array<std::string_view, kKernels> kNames = {
-      "scatter_kernel", "count_leaves_kernel", "count_shape_batches_kernel",
-      "roll_up_kernel", "decide_kernel",       "exclusions_kernel",
-      "offsets_kernel", "compact_kernel"};
+  constexpr std::array<std::string_view, kKernels> kNames = {"scatter_kernel",
+                                                             "count_leaves_kernel",
+                                                             "count_shape_batches_kernel",
+                                                             "count_groups_kernel",
+                                                             "count_group_batches_kernel",
+                                                             "count_classes_kernel",
+                                                             "sum_classes_kernel",
+                                                             "roll_up_kernel",
+                                                             "decide_kernel",
+                                                             "exclusions_kernel",
+                                                             "offsets_kernel",
+                                                             "compact_kernel"};
   return kNames[kernel];
 }
 

@@ -16,7 +16,9 @@
 
 #include <tl/expected.hpp>
 
+#include "kernels/cuda/count_blocks.hpp"
 #include "kernels/cuda/decide_blocks.hpp"
+#include "kernels/cuda/group_blocks.hpp"
 
 namespace espalier {
 
@@ -40,8 +42,10 @@ template <class T>
 using DeviceResult = tl::expected<T, DeviceError>;
 
 // A kernel with its arguments.
-using KernelCall = std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, RollUpArgs,
-                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
+using KernelCall =
+    std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, CountGroupsArgs,
+                 CountGroupBatchesArgs, CountClassesArgs, SumClassesArgs, RollUpArgs, DecideArgs,
+                 ExclusionsArgs, OffsetsArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 

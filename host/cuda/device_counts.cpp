@@ -9,11 +9,11 @@ namespace {
 // Lays out the arrays that the job needs.
 CountsView LayOut(const PlacementJob& job, Packer& packer) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
-  CountsView counts = LayOutCounts(static_cast<std::size_t>(snapshot.domain_count()),
-                                   !job.shape->slice.IsOnePod(snapshot.tree().lowest()),
-                                   job.query.leaders > 0, packer);
-  counts.exclusion = packer.Leave<std::int16_t>(static_cast<std::size_t>(snapshot.leaf_count()));
-  return counts;
+  const std::int32_t domains = snapshot.domain_count();
+  const std::int32_t stored = NeedsLeaves(job) ? domains : domains - snapshot.leaf_count();
+  return LayOutCounts(static_cast<std::size_t>(stored),
+                      !job.shape->slice.IsOnePod(snapshot.tree().lowest()), job.query.leaders > 0,
+                      packer);
 }
 
 }  // namespace
@@ -33,6 +33,7 @@ CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& p
 DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
   domains = job.state->snapshot().domain_count();
   leaves = job.state->snapshot().leaf_count();
+  leaves_stored = NeedsLeaves(job);
   return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });
 }
 
@@ -42,9 +43,11 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
   const CountsKey key = CountsKey::Of(job);
   const bool shared = SharesCounts(job);
   if (shared) {
-    if (const Slot* slot = slots_.Find(key); slot != nullptr) return slot->counts;
+    const Slot* known = slots_.Find(key);
+    if (known != nullptr && known->counts->Suffice(job)) return known->counts;
     NoteState(*job.state);
-    if (const Slot* slot = TakeOver(key, job); slot != nullptr) return slot->counts;
+    if (known == nullptr) known = TakeOver(key, job);
+    if (known != nullptr && known->counts->Suffice(job)) return known->counts;
     Packer measure;
     LayOut(job, measure);
     slots_.MakeRoom(measure.size());

@@ -1,5 +1,6 @@
 // Rolled-up counts of one shape on one state in the memory of a device, and a cache of them within
-// a memory limit.
+// a memory limit. Counts of leaves are kept only where decisions read them all; otherwise the
+// decisions count the leaves that they reach.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,9 @@ namespace espalier {
 struct DeviceCounts {
   DeviceCounts(Device& device, const PlacementJob& job) : shape(job.shape), memory(device) {}
 
+  // Returns whether they are of all domains whose counts the job must find.
+  bool Suffice(const PlacementJob& job) const { return leaves_stored || !NeedsLeaves(job); }
+
   // Returns whether they are those of the job's state as it is now.
   bool IsCurrent(const PlacementJob& job) const {
     return counted_on.get() == &StampsOf(job) && made_at == counted_on->latest();
@@ -30,7 +34,8 @@ struct DeviceCounts {
 
   std::shared_ptr<const PodShape> shape;  // keeps the address in the key from being reused
   DeviceMemory memory;
-  CountsView view;           // the arrays in `memory`
+  CountsView view;  // the arrays in `memory`
+  bool leaves_stored = false;
   std::int32_t domains = 0;  // that they are laid out for
   std::int32_t leaves = 0;
   std::shared_ptr<const GroupStamps> counted_on;  // of the capacity that was counted; null: none

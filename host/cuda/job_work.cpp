@@ -27,6 +27,15 @@ std::int64_t SortSteps(std::int64_t items) {
   return runs * (runs + 1) / 2 * Trips(items) * 2;
 }
 
+// Loads of one lane that counts a leaf: whether it is admitted, what is assumed, and an amount for
+// each entry of a request, of the workers' once more beside a leader.
+std::int64_t LeafSteps(const PlacementJob& job) {
+  const auto workers = static_cast<std::int64_t>(job.shape->workers.amounts.size());
+  const auto leader = static_cast<std::int64_t>(job.shape->leader.amounts.size());
+  const auto assumed = static_cast<std::int64_t>(std::bit_width(job.assumed.size()));
+  return 2 + assumed + workers + (leader > 0 ? leader + workers : 0);
+}
+
 bool IsBalanced(const PlacementQuery& query) {
   return query.balanced && !query.required && !query.unconstrained;
 }
@@ -51,7 +60,12 @@ std::int64_t JobWork::Steps(const PlacementJob& job, Count pods) const {
   const bool scored = ScoresOf(job) != nullptr;
   const std::int64_t leaves = levels_.empty() ? 0 : levels_.back().width;
   const std::int64_t shares = std::min(leaves, Limited(query.pods + query.leaders));
-  std::int64_t steps = ChoosingSteps(query, scored) + DescentSteps(query) + SortSteps(shares);
+  // Leaves that are counted when they are reached.
+  const auto lowest = static_cast<std::int32_t>(levels_.size()) - 1;
+  const std::int64_t leaf_steps = NeedsLeaves(query, lowest) ? 0 : LeafSteps(job);
+  std::int64_t steps =
+      ChoosingSteps(query, scored) + DescentSteps(query, leaf_steps) + SortSteps(shares);
+  if (query.slice.layer_count > 0) steps += Trips(leaves) * leaf_steps;  // when it does not fit
   if (IsBalanced(query)) steps += BalancedSteps(query, scored);
   return std::min(steps, kManySteps);
 }
@@ -71,7 +85,7 @@ std::int64_t JobWork::ChoosingSteps(const PlacementQuery& query, bool scored) co
 }
 
 // Pods are handed down by each domain that has some, or by all of these together.
-std::int64_t JobWork::DescentSteps(const PlacementQuery& query) const {
+std::int64_t JobWork::DescentSteps(const PlacementQuery& query, std::int64_t leaf_steps) const {
   std::int64_t steps = 0;
   const std::int64_t pods = Limited(query.pods + query.leaders);
   const bool climbs = !query.required && !query.unconstrained;
@@ -82,6 +96,7 @@ std::int64_t JobWork::DescentSteps(const PlacementQuery& query) const {
         std::min(levels_[level + 1].width, parents * levels_[level].children);
     steps += parents * (kStepsPerParent + SortSteps(levels_[level].children)) +
              kPasses * Trips(children) + SortSteps(children) + std::min(children, pods);
+    if (level + 2 == levels_.size()) steps += Trips(children) * leaf_steps;
   }
   return steps;
 }

@@ -39,7 +39,7 @@ class JobWork {
   };
 
   std::int64_t ChoosingSteps(const PlacementQuery& query, bool scored) const;
-  std::int64_t DescentSteps(const PlacementQuery& query) const;
+  std::int64_t DescentSteps(const PlacementQuery& query, std::int64_t leaf_steps) const;
   std::int64_t BalancedSteps(const PlacementQuery& query, bool scored) const;
 
   std::vector<Level> levels_;  // coarsest first

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "host/engine/leaf_input.hpp"
 #include "host/packing/reciprocals.hpp"
 
 namespace espalier {
@@ -18,6 +19,27 @@ bool FitsShapeBatch(const PlacementJob& job) {
   return !workers.amounts.empty();
 }
 
+bool FitsClasses(const PlacementJob& job) {
+  const FlavorState& state = *job.state;
+  if (state.classes() == nullptr || job.simulate_empty || NeedsLeaves(job)) return false;
+  if (!job.assumed.empty() || IsPartial(job)) return false;
+  const auto fits = [&](const RequestVector& request, const Amount* beside) {
+    for (std::size_t i = 0; i < request.amounts.size(); ++i) {
+      const Amount leader = beside == nullptr ? 0 : beside[i];
+      if (request.columns[i] < 0) continue;  // no leaf has any
+      if (request.amounts[i] < 0 || leader < 0 ||
+          !IsWholeUnits(state.tiles(), request.columns[i], request.amounts[i], leader)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  const PodShape& shape = *job.shape;
+  const bool led = !shape.leader.amounts.empty();
+  return fits(shape.workers, led ? shape.leader_on_workers.data() : nullptr) &&
+         fits(shape.leader, nullptr);
+}
+
 ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const CountJob* count_jobs,
                           CapacityView capacity, Packer& packer) {
   std::vector<std::int32_t> columns;
@@ -28,7 +50,6 @@ ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const Count
   std::ranges::sort(columns);
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   std::vector<double> inverse(columns.size() * kShapesPerBlock, 0.0);
-  std::vector<std::int32_t> entry(inverse.size(), -1);
   std::vector<double> slice_inverse(kShapesPerBlock, 0.0);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const PodShape& shape = *jobs[j]->shape;
@@ -39,7 +60,6 @@ ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const Count
       const std::size_t at =
           static_cast<std::size_t>(column - columns.begin()) * kShapesPerBlock + j;
       inverse[at] = Reciprocal<double>(amount);
-      entry[at] = static_cast<std::int32_t>(i);
     }
     const bool sliced = shape.slice.level == jobs[j]->state->snapshot().tree().lowest();
     if (sliced && shape.slice.size < kExactAmount) {
@@ -52,7 +72,6 @@ ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const Count
   batch.column_count = static_cast<std::int32_t>(columns.size());
   batch.column = packer.Add(columns);
   batch.inverse = packer.Add(inverse);
-  batch.entry = packer.Add(entry);
   batch.jobs = count_jobs;
   batch.slice_inverse = packer.Add(slice_inverse);
   return batch;

@@ -13,6 +13,11 @@ namespace espalier {
 // exact range, and only capacity and the node filter decide.
 bool FitsShapeBatch(const PlacementJob& job);
 
+// Returns whether the job's counts above the leaves can be summed up by the classes of its state's
+// leaves: there are some, they tell apart all that its requests tell apart, and only capacity and
+// the node filter decide.
+bool FitsClasses(const PlacementJob& job);
+
 // Packs a batch of 1 to kShapesPerBlock jobs for which FitsShapeBatch holds, all on one capacity.
 // `count_jobs` is where their count jobs are on the device, in the order of `jobs`.
 ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const CountJob* count_jobs,

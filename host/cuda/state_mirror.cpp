@@ -28,7 +28,8 @@ StateMirror::StateMirror(Device& device, const FlavorState& state)
       tree_memory_(device),
       remaining_(device),
       free_(device),
-      changes_(device) {}
+      changes_(device),
+      class_memory_(device) {}
 
 DeviceResult<void> StateMirror::Refresh(const FlavorState& state) {
   if (filters_.size() > kMaxFilters) filters_.clear();
@@ -112,6 +113,33 @@ DeviceResult<CapacityView> StateMirror::Free(const FlavorState& state) {
     return tl::unexpected(done.error());
   }
   return CapacityView{data, stride_};
+}
+
+DeviceResult<ClassArrays> StateMirror::Classes(const FlavorState& state) {
+  const std::shared_ptr<const LeafClasses>& classes = state.classes();
+  if (classes == classes_) return class_arrays_;
+  constexpr auto kTile = static_cast<std::size_t>(TiledCapacity::kTileLeaves);
+  constexpr auto kStride = static_cast<std::size_t>(LeafClasses::kMostClasses);
+  const auto columns = static_cast<std::size_t>(columns_);
+  const auto count = static_cast<std::size_t>(classes->count());
+  // Requests that are counted by classes tell the amounts of a unit apart as little as units do.
+  std::vector<Amount> amounts(columns * kStride, 0);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const int shift = state.tiles().UnitShift(static_cast<std::int32_t>(column));
+    for (std::size_t c = 0; c < count; ++c) {
+      const float units = classes->tiles()[(c / kTile * columns + column) * kTile + c % kTile];
+      amounts[column * kStride + c] = units < 0 ? -1 : static_cast<Amount>(units) << shift;
+    }
+  }
+  classes_ = nullptr;
+  const auto sent = class_memory_.Send([&](Packer& packer) {
+    class_arrays_.of_leaf = packer.Add(classes->of_leaf().data(), classes->of_leaf().size());
+    class_arrays_.amounts = {packer.Add(amounts), static_cast<std::int64_t>(kStride)};
+  });
+  if (!sent) return tl::unexpected(sent.error());
+  class_arrays_.count = classes->count();
+  classes_ = classes;
+  return class_arrays_;
 }
 
 DeviceResult<FilterArrays> StateMirror::Filter(const std::shared_ptr<const NodeFilter>& filter) {

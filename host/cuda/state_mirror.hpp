@@ -21,6 +21,13 @@ struct FilterArrays {
   const std::int64_t* affinity = nullptr;
 };
 
+// Classes of equal leaves on the device.
+struct ClassArrays {
+  const std::uint8_t* of_leaf = nullptr;
+  CapacityView amounts;  // of a leaf of each class, in whole units
+  std::int32_t count = 0;
+};
+
 // The copy belongs to one FlavorState at a time. What it sends is queued; the state must not change
 // until the device was waited for.
 class StateMirror {
@@ -51,6 +58,9 @@ class StateMirror {
   // Returns a filter of the state's snapshot; sends it on first use. A null filter stands for every
   // leaf without scores.
   DeviceResult<FilterArrays> Filter(const std::shared_ptr<const NodeFilter>& filter);
+  // Returns the classes of the state's leaves, of which there must be some; sends them when they
+  // are others than before, which must no longer be in use.
+  DeviceResult<ClassArrays> Classes(const FlavorState& state);
 
  private:
   struct FilterMirror {
@@ -79,6 +89,9 @@ class StateMirror {
   bool sent_ = false;
   Stamp made_at_ = 0;  // remaining() has all changes up to this one
   std::unordered_map<const NodeFilter*, FilterMirror> filters_;
+  std::shared_ptr<const LeafClasses> classes_;  // those that were sent
+  Upload class_memory_;
+  ClassArrays class_arrays_;
 };
 
 }  // namespace espalier

@@ -89,10 +89,12 @@ DeviceResult<std::int32_t> Wave::ShapeOf(std::int32_t job, DeviceCountsCache& ca
   const DeviceResult<std::int32_t> entry = counts_.Add(asked, *std::move(counts));
   if (!entry) return entry;
   shape = static_cast<std::int32_t>(shapes_.size());
-  DecideShape& decided = shapes_.emplace_back(DecideShape{asked.query, counts_.ViewOf(*entry), {}});
+  DecideShape& decided = shapes_.emplace_back(
+      DecideShape{asked.query, counts_.ViewOf(*entry), counts_.LeavesStored(*entry), {}, {}});
   if (!asked.affinity_scores) decided.counts.affinity = nullptr;
   decided.exclusions.resources = static_cast<std::int32_t>(asked.shape->workers.names.size());
   job_of_shape_.push_back(&asked);
+  counts_of_shape_.push_back(*entry);
   exclusions_of_shape_.push_back(exclusions_size_);
   exclusions_size_ += asked.shape->workers.names.size() + 1;
   layers_ = std::max(layers_, asked.query.slice.layer_count);
@@ -102,7 +104,7 @@ DeviceResult<std::int32_t> Wave::ShapeOf(std::int32_t job, DeviceCountsCache& ca
 DeviceResult<void> Wave::Run(const Workspaces& workspaces, WaveMemory& memory,
                              PlacementColumns& answers, std::vector<std::size_t>& decided,
                              std::vector<std::size_t>& declined) {
-  counts_.Prepare();
+  if (auto done = counts_.Prepare(memory.tables); !done) return done;
   if (auto done = Send(memory); !done) return done;
   if (auto done = Launch(workspaces, memory); !done) return done;
   const DeviceResult<const LeafShare*> shares = Receive(memory);
@@ -142,9 +144,10 @@ Wave::Answers Wave::LayOutAnswers(Packer& packer) const {
   return answers;
 }
 
-// Tells the shapes where the answers about them go.
-void Wave::PlaceExclusions() {
+// Tells the shapes where their input is, and where the answers about them go.
+void Wave::CompleteShapes() {
   for (std::size_t s = 0; s < shapes_.size(); ++s) {
+    shapes_[s].input = counts_.InputOf(counts_of_shape_[s]);
     ExclusionView& exclusions = shapes_[s].exclusions;
     exclusions.limited_by = answers_.exclusions + exclusions_of_shape_[s];
     exclusions.outside_domain = exclusions.limited_by + exclusions.resources;
@@ -163,10 +166,10 @@ DeviceResult<void> Wave::Send(WaveMemory& memory) {
     const auto cleared = device_->Clear(memory.answers.data(), memory.answers.size());
     if (!cleared) return cleared;
   }
-  PlaceExclusions();
   const std::vector<std::int32_t> failed(shapes_.size(), 0);
   return memory.input.Send([&](Packer& packer) {
     counts_.Pack(packer);
+    CompleteShapes();
     input_.shapes = packer.Add(shapes_);
     input_.jobs = packer.Add(members_);
     input_.shape_failed = packer.Add(failed);

@@ -20,9 +20,15 @@ namespace espalier {
 // Memory that consecutive waves share.
 struct WaveMemory {
   explicit WaveMemory(Device& device)
-      : input(device), shares(device), answers(device), received(device), more(device) {}
+      : input(device),
+        tables(device),
+        shares(device),
+        answers(device),
+        received(device),
+        more(device) {}
 
   Upload input;
+  DeviceMemory tables;  // of what leaves of a class hold
   DeviceMemory shares;  // in the order of the decisions, with gaps
   DeviceMemory answers;
   PinnedMemory received;         // the answers and the first shares
@@ -73,7 +79,7 @@ class Wave {
 
   DeviceResult<std::int32_t> ShapeOf(std::int32_t job, DeviceCountsCache& cache);
   Answers LayOutAnswers(Packer& packer) const;
-  void PlaceExclusions();
+  void CompleteShapes();
   DeviceResult<void> Send(WaveMemory& memory);
   DeviceResult<void> Launch(const Workspaces& workspaces, WaveMemory& memory);
   // Returns the compacted shares, on the host, after everything else is in `memory.received`.
@@ -94,6 +100,7 @@ class Wave {
   std::vector<std::int32_t> shape_of_job_;  // -1: none yet
   std::vector<DecideShape> shapes_;
   std::vector<const PlacementJob*> job_of_shape_;
+  std::vector<std::int32_t> counts_of_shape_;     // entries of counts_
   std::vector<std::size_t> exclusions_of_shape_;  // where they begin
   std::size_t exclusions_size_ = 0;
   std::vector<DecideJob> members_;

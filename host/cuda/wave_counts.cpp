@@ -17,6 +17,11 @@ Items PackItems(const std::vector<std::int32_t>& items, Packer& packer) {
   return {static_cast<std::int32_t>(items.size()), 0, packer.Add(items)};
 }
 
+// Returns whether counts have arrays of slices and of the leader.
+std::pair<bool, bool> ArraysOf(const CountsView& counts) {
+  return {counts.slices != counts.pods, counts.leaders != nullptr};
+}
+
 }  // namespace
 
 DeviceResult<std::int32_t> WaveCounts::Add(const PlacementJob& job,
@@ -42,14 +47,15 @@ DeviceResult<std::int32_t> WaveCounts::Add(const PlacementJob& job,
   return position;
 }
 
-void WaveCounts::Prepare() {
+DeviceResult<void> WaveCounts::Prepare(DeviceMemory& tables) {
   std::vector<std::int32_t> counted_before;
+  std::vector<std::int32_t> whole;
   CountedOn counted_on;
   for (std::int32_t e = 0; e < size(); ++e) {
     const DeviceCounts& counts = *At(e).counts;
     if (counts.IsCurrent(*At(e).job)) continue;
     if (counts.counted_on == nullptr) {
-      whole_.entries.push_back(e);
+      whole.push_back(e);
       continue;
     }
     counted_before.push_back(e);
@@ -57,28 +63,82 @@ void WaveCounts::Prepare() {
     first = std::min(first, counts.made_at);
   }
   if (!counted_before.empty()) FindChanges(counted_on);
-  Group& group = changed_domains_.empty() ? whole_ : changed_;
-  group.entries.insert(group.entries.end(), counted_before.begin(), counted_before.end());
-  for (Group* sorted : {&whole_, &changed_}) {
-    // Entries of a batch must share their capacity; the more columns they share, the fewer it has.
-    const auto order = [this](std::int32_t e) {
-      const Entry& entry = At(e);
-      return std::tuple(FitsShapeBatch(*entry.job), entry.capacity.amounts,
-                        entry.job->shape->workers.columns);
-    };
-    std::ranges::stable_sort(sorted->entries, {}, order);
-    const auto batched = std::ranges::find_if(
-        sorted->entries, [this](std::int32_t e) { return FitsShapeBatch(*At(e).job); });
-    sorted->first_batched = static_cast<std::size_t>(batched - sorted->entries.begin());
+  std::vector<std::int32_t>& stale = changed_domains_.empty() ? whole : changed_.entries;
+  stale.insert(stale.end(), counted_before.begin(), counted_before.end());
+  const bool by_classes = state_->classes() != nullptr && !whole.empty() && ListSinceClasses();
+  for (const std::int32_t e : whole) {
+    (by_classes && FitsClasses(*At(e).job) ? classed_ : whole_).entries.push_back(e);
   }
+  Sort(classed_);
+  Sort(whole_);
+  Sort(changed_);
+  return LayOutClassBatches(tables);
 }
 
-// Lists the leaves of groups of leaves that differ from what was counted, and their ancestors;
-// lists nothing when these are too many to be worth a list.
+// Lists the groups whose leaves may be of other classes by now. Returns false where these are too
+// many.
+bool WaveCounts::ListSinceClasses() {
+  state_->stamps().ForEachSince(state_->classes_stamp(), [&](std::size_t group) {
+    since_classes_.push_back(static_cast<std::int32_t>(group));
+  });
+  return since_classes_.size() * kWorthListing <=
+         static_cast<std::size_t>(state_->snapshot().group_count());
+}
+
+// Batches consist of neighbours whose counts have the same arrays.
+DeviceResult<void> WaveCounts::LayOutClassBatches(DeviceMemory& tables) {
+  if (classed_.entries.empty()) return {};
+  const DeviceResult<ClassArrays> classes = mirror_->Classes(*state_);
+  if (!classes) return tl::unexpected(classes.error());
+  classes_ = *classes;
+  const CountsView* arrays = nullptr;  // of the batch's first entry
+  for (const std::int32_t e : classed_.entries) {
+    const CountsView& view = At(e).counts->view;
+    if (arrays == nullptr || class_batches_.back().job_count == kShapesPerBlock ||
+        ArraysOf(view) != ArraysOf(*arrays)) {
+      class_batches_.emplace_back();
+      arrays = &view;
+    }
+    ++class_batches_.back().job_count;
+  }
+  return Arrange(tables, [&](Packer& packer) {
+    auto entry = classed_.entries.begin();
+    for (ClassBatch& batch : class_batches_) {
+      const auto [slices, leader] = ArraysOf(At(*entry).counts->view);
+      batch.table = LayOutCounts(std::size_t{LeafClasses::kMostClasses} * kShapesPerBlock, slices,
+                                 leader, packer);
+      entry += batch.job_count;
+    }
+  });
+}
+
+// Puts the entries in the order of their parts.
+void WaveCounts::Sort(Stale& stale) const {
+  // Entries of a batch must share their capacity; the more columns they share, the fewer it has.
+  const auto order = [this](std::int32_t e) {
+    const Entry& entry = At(e);
+    return std::tuple(entry.counts->leaves_stored, FitsShapeBatch(*entry.job),
+                      ArraysOf(entry.counts->view), entry.capacity.amounts,
+                      entry.job->shape->workers.columns);
+  };
+  std::ranges::stable_sort(stale.entries, {}, order);
+  const auto begins_at = [&](bool leaves, bool batched) {
+    const auto first = std::ranges::find_if(stale.entries, [&](std::int32_t e) {
+      return std::tuple(At(e).counts->leaves_stored, FitsShapeBatch(*At(e).job)) >=
+             std::tuple(leaves, batched);
+    });
+    return static_cast<std::size_t>(first - stale.entries.begin());
+  };
+  stale.sums = {0, begins_at(false, true), begins_at(true, false)};
+  stale.leaves = {stale.sums.end, begins_at(true, true), stale.entries.size()};
+}
+
+// Lists groups of leaves that differ from what was counted, their leaves and their ancestors; lists
+// nothing when these are too many to be worth a list.
 void WaveCounts::FindChanges(const CountedOn& counted_on) {
   const FlavorSnapshot& snapshot = state_->snapshot();
   const TreeView tree = snapshot.tree();
-  std::vector<std::int32_t> leaf_groups;
+  std::vector<std::int32_t>& leaf_groups = changed_groups_;
   for (const auto& [stamps, made_at] : counted_on) {
     state_->stamps().ForEachDifference(*stamps, made_at, [&](std::size_t leaf_group) {
       leaf_groups.push_back(static_cast<std::int32_t>(leaf_group));
@@ -88,7 +148,10 @@ void WaveCounts::FindChanges(const CountedOn& counted_on) {
     std::ranges::sort(leaf_groups);
     leaf_groups.erase(std::unique(leaf_groups.begin(), leaf_groups.end()), leaf_groups.end());
   }
-  if (leaf_groups.size() * kWorthListing > static_cast<std::size_t>(snapshot.group_count())) return;
+  if (leaf_groups.size() * kWorthListing > static_cast<std::size_t>(snapshot.group_count())) {
+    leaf_groups.clear();
+    return;
+  }
   for (const std::int32_t leaf_group : leaf_groups) {
     const DomainRange leaves = snapshot.GroupLeaves(leaf_group);
     for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
@@ -116,70 +179,129 @@ CountsView WaveCounts::ViewOf(std::int32_t entry) const {
 }
 
 void WaveCounts::Pack(Packer& packer) {
-  PackGroup(whole_, packer);
-  PackGroup(changed_, packer);
-  packed_leaves_ = PackItems(changed_leaves_, packer);
-  packed_domains_.clear();
+  for (Entry& entry : entries_) entry.input = PackInput(entry, packer);
+  PackStale(classed_, packer);
+  PackStale(whole_, packer);
+  PackStale(changed_, packer);
+  PackClassed(packer);
+  changes_.groups = PackItems(changed_groups_, packer);
+  if (changed_.leaves.begin < changed_.leaves.end) {
+    changes_.leaves = PackItems(changed_leaves_, packer);
+  }
+  changes_.domains.clear();
   for (const auto& domains : changed_domains_) {
-    packed_domains_.push_back(PackItems(domains, packer));
+    changes_.domains.push_back(PackItems(domains, packer));
   }
 }
 
-// Packs the small arrays of an entry and returns its job, which has their addresses.
-CountJob WaveCounts::PackJob(const Entry& entry, Packer& packer) const {
-  CountJob job;
-  job.input = MakeLeafInput(*entry.job, entry.assumed,
-                            [&](const auto& items) { return packer.Add(items); });
-  job.input.capacity = entry.capacity;
-  job.input.matches = entry.filter.matches;
-  job.slice = entry.job->shape->slice;
-  job.counts = entry.counts->view;
-  return job;
+void WaveCounts::PackClassed(Packer& packer) {
+  std::vector<ClassBatch> batches = class_batches_;
+  const CountJob* jobs = classed_.jobs;
+  for (ClassBatch& batch : batches) {
+    batch.jobs = jobs;
+    if (jobs != nullptr) jobs += batch.job_count;
+  }
+  packed_class_batches_ = packer.Add(batches);
+  packed_since_classes_ = PackItems(since_classes_, packer);
 }
 
-void WaveCounts::PackGroup(Group& group, Packer& packer) const {
-  std::vector<CountJob> stale;
-  for (const std::int32_t e : group.entries) stale.push_back(PackJob(At(e), packer));
-  group.jobs = packer.Add(stale);
+// Packs the small arrays of an entry and returns its input, which has their addresses.
+LeafInput WaveCounts::PackInput(const Entry& entry, Packer& packer) const {
+  LeafInput input = MakeLeafInput(*entry.job, entry.assumed,
+                                  [&](const auto& items) { return packer.Add(items); });
+  input.capacity = entry.capacity;
+  input.matches = entry.filter.matches;
+  return input;
+}
+
+void WaveCounts::PackStale(Stale& stale, Packer& packer) const {
+  std::vector<CountJob> jobs;
+  for (const std::int32_t e : stale.entries) {
+    jobs.push_back({At(e).input, At(e).job->shape->slice, At(e).counts->view});
+  }
+  stale.jobs = packer.Add(jobs);
+  PackBatches(stale, stale.sums, packer);
+  PackBatches(stale, stale.leaves, packer);
+}
+
+void WaveCounts::PackBatches(const Stale& stale, Part& part, Packer& packer) const {
   std::vector<ShapeBatch> batches;
   std::vector<const PlacementJob*> batched;
-  for (std::size_t i = group.first_batched; i < group.entries.size(); ++i) {
-    const Entry& entry = At(group.entries[i]);
+  for (std::size_t i = part.first_batched; i < part.end; ++i) {
+    const Entry& entry = At(stale.entries[i]);
     batched.push_back(entry.job);
-    const bool last = i + 1 == group.entries.size() || batched.size() == kShapesPerBlock ||
-                      At(group.entries[i + 1]).capacity.amounts != entry.capacity.amounts;
+    const bool last = i + 1 == part.end || batched.size() == kShapesPerBlock ||
+                      At(stale.entries[i + 1]).capacity.amounts != entry.capacity.amounts;
     if (!last) continue;
-    const CountJob* first = group.jobs == nullptr ? nullptr : group.jobs + i + 1 - batched.size();
+    const CountJob* first = stale.jobs == nullptr ? nullptr : stale.jobs + i + 1 - batched.size();
     batches.push_back(PackShapeBatch(batched, first, entry.capacity, packer));
     batched.clear();
   }
-  group.batches = packer.Add(batches);
-  group.batch_count = static_cast<std::int32_t>(batches.size());
+  part.batches = packer.Add(batches);
+  part.batch_count = static_cast<std::int32_t>(batches.size());
+}
+
+WaveCounts::Where WaveCounts::Everywhere() const {
+  const TreeView tree = state_->snapshot().tree();
+  Where where;
+  where.groups = {state_->snapshot().group_count()};
+  where.leaves = {tree.leaf_count()};
+  for (std::int32_t level = 0; level < tree.lowest(); ++level) {
+    where.domains.push_back(
+        {tree.LevelEnd(level) - tree.LevelBegin(level), tree.LevelBegin(level)});
+  }
+  return where;
 }
 
 void WaveCounts::AddCalls(std::vector<KernelCall>& calls) const {
-  AddCalls(whole_, true, calls);
-  AddCalls(changed_, false, calls);
+  if (!classed_.entries.empty()) AddClassCalls(calls);
+  AddCalls(whole_, Everywhere(), calls);
+  AddCalls(changed_, changes_, calls);
 }
 
-void WaveCounts::AddCalls(const Group& group, bool everywhere,
+void WaveCounts::AddClassCalls(std::vector<KernelCall>& calls) const {
+  const auto batch_count = static_cast<std::int32_t>(class_batches_.size());
+  calls.emplace_back(CountClassesArgs{mirror_->tree(), classes_.amounts, classes_.count,
+                                      packed_class_batches_, batch_count});
+  calls.emplace_back(SumClassesArgs{mirror_->tree(), state_->snapshot().group_count(),
+                                    classes_.of_leaf, packed_class_batches_, batch_count});
+  Where where = Everywhere();
+  where.groups = packed_since_classes_;
+  AddCalls(classed_, where, calls);
+}
+
+void WaveCounts::AddCalls(const Stale& stale, const Where& where,
                           std::vector<KernelCall>& calls) const {
-  if (group.entries.empty()) return;
-  const TreeView host = state_->snapshot().tree();
+  const auto jobs = [&](std::size_t begin, std::size_t end) {
+    return std::pair(stale.jobs + begin, static_cast<std::int32_t>(end - begin));
+  };
+  if (stale.entries.empty()) return;
   const TreeView& tree = mirror_->tree();
-  const Items leaves = everywhere ? Items{host.leaf_count()} : packed_leaves_;
-  if (group.first_batched > 0) {
-    calls.emplace_back(
-        CountLeavesArgs{tree, leaves, group.jobs, static_cast<std::int32_t>(group.first_batched)});
+  const bool groups = where.groups.size > 0;
+  if (groups && stale.sums.begin < stale.sums.first_batched) {
+    const auto [first, count] = jobs(stale.sums.begin, stale.sums.first_batched);
+    calls.emplace_back(CountGroupsArgs{tree, where.groups, first, count});
   }
-  if (group.batch_count > 0) {
-    calls.emplace_back(CountShapeBatchesArgs{tree, leaves, group.batches, group.batch_count});
-  }
-  for (std::int32_t level = host.lowest() - 1; level >= 0; --level) {
-    const Items all{host.LevelEnd(level) - host.LevelBegin(level), host.LevelBegin(level)};
+  if (groups && stale.sums.batch_count > 0) {
     calls.emplace_back(
-        RollUpArgs{tree, level, everywhere ? all : packed_domains_[static_cast<std::size_t>(level)],
-                   group.jobs, static_cast<std::int32_t>(group.entries.size())});
+        CountGroupBatchesArgs{tree, where.groups, stale.sums.batches, stale.sums.batch_count});
+  }
+  if (stale.leaves.begin < stale.leaves.first_batched) {
+    const auto [first, count] = jobs(stale.leaves.begin, stale.leaves.first_batched);
+    calls.emplace_back(CountLeavesArgs{tree, where.leaves, first, count});
+  }
+  if (stale.leaves.batch_count > 0) {
+    calls.emplace_back(
+        CountShapeBatchesArgs{tree, where.leaves, stale.leaves.batches, stale.leaves.batch_count});
+  }
+  const std::int32_t lowest = state_->snapshot().tree().lowest();
+  for (std::int32_t level = lowest - 1; level >= 0; --level) {
+    // Groups have got the sums of their leaves where these are not kept.
+    const auto [first, count] =
+        jobs(level == lowest - 1 ? stale.leaves.begin : 0, stale.entries.size());
+    if (count == 0) continue;
+    calls.emplace_back(
+        RollUpArgs{tree, level, where.domains[static_cast<std::size_t>(level)], first, count});
   }
 }
 

@@ -32,10 +32,15 @@ class WaveCounts {
   std::size_t counts_bytes() const { return counts_bytes_; }
   // Returns the counts of an entry, on the device, with its scores by domain where it has any.
   CountsView ViewOf(std::int32_t entry) const;
+  // Returns whether these are of leaves too.
+  bool LeavesStored(std::int32_t entry) const { return At(entry).counts->leaves_stored; }
+  // Returns what its leaves are counted from, on the device; valid after Pack.
+  const LeafInput& InputOf(std::int32_t entry) const { return At(entry).input; }
 
-  // Determines what must be counted; called once all entries are added.
-  void Prepare();
-  // Packs what is needed to count the entries that are stale.
+  // Determines what must be counted; called once all entries are added. Lays out `tables`, which
+  // must not be in use.
+  DeviceResult<void> Prepare(DeviceMemory& tables);
+  // Packs the input of all entries and what is needed to count those that are stale.
   void Pack(Packer& packer);
   // Appends the kernel calls that count and roll up what Pack sent.
   void AddCalls(std::vector<KernelCall>& calls) const;
@@ -49,24 +54,45 @@ class WaveCounts {
     CapacityView capacity;
     FilterArrays filter;
     FlatAssumed assumed;
+    LeafInput input;  // its addresses are on the device
   };
-  // Stale entries of which the same leaves are counted; those that fit shape batches come last.
-  struct Group {
-    std::vector<std::int32_t> entries;
+  // Entries of a Stale that are counted alike; those that fit shape batches come last.
+  struct Part {
+    std::size_t begin = 0;
     std::size_t first_batched = 0;
-    // Addresses on the device.
-    const CountJob* jobs = nullptr;
+    std::size_t end = 0;
+    // On the device.
     const ShapeBatch* batches = nullptr;
     std::int32_t batch_count = 0;
+  };
+  // Stale entries of which the same groups of leaves are counted.
+  struct Stale {
+    std::vector<std::int32_t> entries;  // `sums` first
+    Part sums;                          // without counts of leaves
+    Part leaves;                        // with these
+    const CountJob* jobs = nullptr;     // on the device
+  };
+  // What is counted and rolled up.
+  struct Where {
+    Items groups;
+    Items leaves;
+    std::vector<Items> domains;  // by level, above the leaves
   };
 
   const Entry& At(std::int32_t entry) const { return entries_[static_cast<std::size_t>(entry)]; }
   // Capacity that entries were counted on, and when it was counted first.
   using CountedOn = std::map<const GroupStamps*, Stamp>;
   void FindChanges(const CountedOn& counted_on);
-  CountJob PackJob(const Entry& entry, Packer& packer) const;
-  void PackGroup(Group& group, Packer& packer) const;
-  void AddCalls(const Group& group, bool everywhere, std::vector<KernelCall>& calls) const;
+  bool ListSinceClasses();
+  void Sort(Stale& stale) const;
+  DeviceResult<void> LayOutClassBatches(DeviceMemory& tables);
+  LeafInput PackInput(const Entry& entry, Packer& packer) const;
+  void PackStale(Stale& stale, Packer& packer) const;
+  void PackBatches(const Stale& stale, Part& part, Packer& packer) const;
+  void PackClassed(Packer& packer);
+  Where Everywhere() const;
+  void AddClassCalls(std::vector<KernelCall>& calls) const;
+  void AddCalls(const Stale& stale, const Where& where, std::vector<KernelCall>& calls) const;
 
   StateMirror* mirror_;
   const FlavorState* state_;
@@ -74,13 +100,20 @@ class WaveCounts {
   std::unordered_map<const DeviceCounts*, std::int32_t> entry_of_;
   std::size_t counts_bytes_ = 0;
 
-  Group whole_;    // every leaf
-  Group changed_;  // leaves of groups that changed, and their ancestors by level
+  Stale classed_;  // of which every group is counted by classes, and these in place of that:
+  std::vector<std::int32_t> since_classes_;
+  std::vector<ClassBatch> class_batches_;  // of its entries, in their order; without jobs
+  // On the device.
+  ClassArrays classes_;
+  const ClassBatch* packed_class_batches_ = nullptr;
+  Items packed_since_classes_;
+
+  Stale whole_;    // of which every group is counted
+  Stale changed_;  // of which only these are:
+  std::vector<std::int32_t> changed_groups_;
   std::vector<std::int32_t> changed_leaves_;
-  std::vector<std::vector<std::int32_t>> changed_domains_;
-  // Addresses of the two on the device.
-  Items packed_leaves_;
-  std::vector<Items> packed_domains_;
+  std::vector<std::vector<std::int32_t>> changed_domains_;  // ancestors by level
+  Where changes_;                                           // these on the device
 };
 
 }  // namespace espalier

@@ -29,7 +29,8 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   workspace.chosen = packer.Leave<Candidate>(extent.width);
   workspace.current = packer.Leave<Share>(extent.width);
   workspace.next = packer.Leave<Share>(extent.width);
-  if (extent.domains == 0) return workspace;
+  workspace.leaves = LayOutCounts(extent.domains, true, true, packer);
+  if (!extent.balanced) return workspace;
   workspace.trial = LayOutCounts(extent.domains, true, true, packer);
   workspace.best = LayOutCounts(extent.domains, true, true, packer);
   workspace.entropy = packer.Leave<double>(extent.width);
@@ -43,19 +44,15 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
 DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t blocks) {
   Extent wanted = extent_;
   wanted.width = std::max(wanted.width, WidestLevel(tree));
-  if (balanced) {
-    wanted.domains =
-        std::max<std::size_t>({wanted.domains, 1, static_cast<std::size_t>(tree.domain_count())});
-  }
+  wanted.domains = std::max(wanted.domains, static_cast<std::size_t>(tree.domain_count()));
+  wanted.balanced = wanted.balanced || balanced;
   Packer measure;
   LayOut(wanted, measure);
   measure.Leave<PlacementQuery>(1);
   const std::size_t room = std::max<std::size_t>(max_bytes_ / measure.size(), 1);
   const auto size =
       static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(blocks), 1, room));
-  if (wanted.width == extent_.width && wanted.domains == extent_.domains && size <= size_) {
-    return {};
-  }
+  if (wanted == extent_ && size <= size_) return {};
   size_ = 0;
   if (auto grown = memory_.Reserve(measure.size() * static_cast<std::size_t>(size)); !grown) {
     return grown;

@@ -29,7 +29,9 @@ class Workspaces {
   // The size that a workspace must have.
   struct Extent {
     std::size_t width = 0;    // domains of the widest level
-    std::size_t domains = 0;  // 0 without balanced placement
+    std::size_t domains = 1;  // of all levels
+    bool balanced = false;    // with the part of balanced placement
+    bool operator==(const Extent&) const = default;
   };
   static Workspace LayOut(const Extent& extent, Packer& packer);
 

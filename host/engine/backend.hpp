@@ -68,6 +68,15 @@ inline bool IsPartial(const PlacementJob& job) {
          job.replacement_domain.end != job.state->snapshot().leaf_count();
 }
 
+// Returns whether the decisions on a job read every leaf's counts; all others read those of the
+// leaves that they reach. `lowest` is the level of the leaves.
+inline bool NeedsLeaves(const PlacementQuery& query, std::int32_t lowest) {
+  return query.balanced || query.level == lowest;
+}
+inline bool NeedsLeaves(const PlacementJob& job) {
+  return NeedsLeaves(job.query, job.state->snapshot().tree().lowest());
+}
+
 // Returns the capacity that a job looks at (R5.1), laid out as FlavorSnapshot::free().
 inline const PagedArray<Amount>& AmountsOf(const PlacementJob& job) {
   return job.simulate_empty ? job.state->free() : job.state->remaining();

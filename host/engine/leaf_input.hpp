@@ -24,6 +24,14 @@ struct FlatAssumed {
   }
 };
 
+// Returns whether dividing the amounts of a column, less a part of a leader, by this request gives
+// what dividing their units gives (TiledCapacity).
+inline bool IsWholeUnits(const TiledCapacity& tiles, std::int32_t column, Amount request,
+                         Amount leader) {
+  const Amount part_of_unit = (Amount{1} << tiles.UnitShift(column)) - 1;
+  return tiles.Exact(column) && ((request | leader) & part_of_unit) == 0;
+}
+
 // Returns all of a job's input but its capacity and node filter; place(vector) returns the address
 // of a vector for the code that counts.
 template <class Place>

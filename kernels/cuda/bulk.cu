@@ -23,13 +23,40 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
   RunThisBlock<kBulkThreads>(args);
 }
 
+// Grid: x over portions of the groups of leaves, y over count jobs. A thread counts the leaves of a
+// group and writes what they hold together.
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    count_groups_kernel(const CountGroupsArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Does the same for shapes whose numbers allow counting without division; y over their batches.
+__global__ void __launch_bounds__(kBulkThreads, kGroupBlocks)
+    count_group_batches_kernel(const CountGroupBatchesArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: x over the shapes of a batch, y over batches. A thread counts one leaf of a class.
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    count_classes_kernel(const CountClassesArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: x over portions of the groups of leaves, y over batches. A thread adds up what its leaves
+// hold by their classes.
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    sum_classes_kernel(const SumClassesArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
 // Grid: x over portions of one level's domains, y over count jobs. A thread sums the
 // children of a domain.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) roll_up_kernel(const RollUpArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: one block a shape; those of which nothing failed end at once.
+// Grid: x over portions of the leaves, y over kShapesPerLook shapes each; those of which nothing
+// failed are passed over.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     exclusions_kernel(const ExclusionsArgs args) {
   RunThisBlock<kBulkThreads>(args);
@@ -58,6 +85,18 @@ cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream) {
 cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream) {
   return LaunchChecked(count_shape_batches_kernel, kBulkThreads, args, stream);
 }
+cudaError_t Launch(const CountGroupsArgs& args, cudaStream_t stream) {
+  return LaunchChecked(count_groups_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const CountGroupBatchesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(count_group_batches_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const CountClassesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(count_classes_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const SumClassesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(sum_classes_kernel, kBulkThreads, args, stream);
+}
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream) {
   return LaunchChecked(roll_up_kernel, kBulkThreads, args, stream);
 }
@@ -82,6 +121,22 @@ cudaError_t CheckKernel<CountLeavesArgs>() {
 template <>
 cudaError_t CheckKernel<CountShapeBatchesArgs>() {
   return CheckCode(count_shape_batches_kernel);
+}
+template <>
+cudaError_t CheckKernel<CountGroupsArgs>() {
+  return CheckCode(count_groups_kernel);
+}
+template <>
+cudaError_t CheckKernel<CountGroupBatchesArgs>() {
+  return CheckCode(count_group_batches_kernel);
+}
+template <>
+cudaError_t CheckKernel<CountClassesArgs>() {
+  return CheckCode(count_classes_kernel);
+}
+template <>
+cudaError_t CheckKernel<SumClassesArgs>() {
+  return CheckCode(sum_classes_kernel);
 }
 template <>
 cudaError_t CheckKernel<RollUpArgs>() {

@@ -84,7 +84,6 @@ struct ShapeBatch {
   const std::int32_t* column = nullptr;   // [column_count] ascending
   const double* inverse = nullptr;        // [column_count * kShapesPerBlock] reciprocal of the
                                           // request; 0: none
-  const std::int32_t* entry = nullptr;    // [column_count * kShapesPerBlock] of the shape's request
   const CountJob* jobs = nullptr;         // [job_count]
   const double* slice_inverse = nullptr;  // [kShapesPerBlock] of pods per slice; 0: no slices on
                                           // leaves
@@ -103,24 +102,29 @@ inline Grid GridOf(const CountShapeBatchesArgs& args) {
   return {BlocksFor(args.leaves.size, kItemsPerBlock), args.batch_count};
 }
 
-// Writes what StoreLeaf writes, from the least product over the shape's requests and the first
-// entry without room for a pod.
-ESPALIER_HD inline void StoreProduct(const CountJob& job, std::int32_t first_leaf,
-                                     std::int32_t leaf, double least, std::int32_t limiting,
-                                     double slice_inverse) {
-  const bool matches = Matches(job.input, leaf);
-  StoredCount pods = 0;
-  if (matches && least > 0) pods = static_cast<StoredCount>(least);
-  if (job.counts.exclusion != nullptr) {
-    job.counts.exclusion[leaf] =
-        matches && pods == 0 ? static_cast<std::int16_t>(limiting) : kNotExcluded;
-  }
-  job.counts.pods[first_leaf + leaf] = pods;
-  job.counts.slices[first_leaf + leaf] = static_cast<StoredCount>(pods * slice_inverse);
-}
+// The pods of each shape of a batch on one leaf, whether it passes their filters or not.
+struct BatchPods {
+  double least[kShapesPerBlock];  // product over the shape's requests
 
-// Counts shape batches: a lane reads each amount once and multiplies it with the reciprocals of all
-// shapes of the batch, which it keeps in registers.
+  // Reads each amount of the leaf once and multiplies it with the reciprocals of all shapes.
+  ESPALIER_HD BatchPods(const ShapeBatch& batch, std::int32_t leaf) {
+    for (double& product : least) product = static_cast<double>(kMaxFit);
+    for (std::int32_t c = 0; c < batch.column_count; ++c) {
+      const auto amount = static_cast<double>(batch.capacity.At(batch.column[c], leaf));
+      const double* inverse = batch.inverse + c * kShapesPerBlock;
+      for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
+        if (inverse[s] == 0) continue;
+        const double product = amount * inverse[s];
+        least[s] = product < least[s] ? product : least[s];
+      }
+    }
+  }
+  ESPALIER_HD StoredCount Of(std::int32_t shape) const {
+    return least[shape] > 0 ? static_cast<StoredCount>(least[shape]) : 0;
+  }
+};
+
+// Counts shape batches.
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const CountShapeBatchesArgs& args, Grid block) {
   const ShapeBatch& batch = args.batches[block.y];
@@ -128,26 +132,14 @@ ESPALIER_HD void RunBlock(Team& team, const CountShapeBatchesArgs& args, Grid bl
   const std::int32_t first_leaf = args.tree.LevelBegin(args.tree.lowest());
   for (std::int32_t i = portion.begin + team.rank(); i < portion.end; i += team.size()) {
     const std::int32_t leaf = args.leaves[i];
-    double least[kShapesPerBlock];
-    std::int32_t limiting[kShapesPerBlock];
-    for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-      least[s] = static_cast<double>(kMaxFit);
-      limiting[s] = -1;
-    }
-    for (std::int32_t c = 0; c < batch.column_count; ++c) {
-      const auto amount = static_cast<double>(batch.capacity.At(batch.column[c], leaf));
-      const double* inverse = batch.inverse + c * kShapesPerBlock;
-      const std::int32_t* entry = batch.entry + c * kShapesPerBlock;
-      for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-        if (inverse[s] == 0) continue;
-        const double product = amount * inverse[s];
-        if (product < 1 && limiting[s] < 0) limiting[s] = entry[s];
-        least[s] = product < least[s] ? product : least[s];
-      }
-    }
+    const BatchPods held(batch, leaf);
     for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
       if (s >= batch.job_count) continue;
-      StoreProduct(batch.jobs[s], first_leaf, leaf, least[s], limiting[s], batch.slice_inverse[s]);
+      const CountJob& job = batch.jobs[s];
+      const StoredCount pods = Matches(job.input, leaf) ? held.Of(s) : 0;
+      job.counts.pods[first_leaf + leaf] = pods;
+      job.counts.slices[first_leaf + leaf] =
+          static_cast<StoredCount>(pods * batch.slice_inverse[s]);
     }
   }
 }

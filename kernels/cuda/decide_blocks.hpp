@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/cuda/count_blocks.hpp"
+#include "kernels/atomics.hpp"
 #include "kernels/cuda/grid.hpp"
+#include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/exclusions.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/place.hpp"
 #include "kernels/decisions/store_shares.hpp"
 #include "kernels/decisions/workspace.hpp"
@@ -18,9 +20,11 @@ namespace espalier {
 
 // What evaluations of one request have in common.
 struct DecideShape {
-  PlacementQuery query;      // without pods
-  CountsView counts;         // that they are made on
-  ExclusionView exclusions;  // what excludes leaves, where one of them fails
+  PlacementQuery query;        // without pods
+  CountsView counts;           // that they are made on
+  bool leaves_stored = false;  // `counts` has leaves too
+  LeafInput input;             // that leaves are counted from
+  ExclusionView exclusions;    // what excludes leaves, where one of them fails
 };
 
 // One evaluation that a block of the deciding kernel makes.
@@ -60,15 +64,6 @@ struct DecideArgs {
 
 inline Grid GridOf(const DecideArgs& args) {
   return {args.job_count < args.workspace_count ? args.job_count : args.workspace_count, 1};
-}
-
-// Sets a flag that several blocks may set at the same time.
-ESPALIER_HD inline void Raise(std::int32_t& flag) {
-#ifdef __CUDA_ARCH__
-  atomicExch(&flag, 1);
-#else
-  __atomic_store_n(&flag, 1, __ATOMIC_RELAXED);
-#endif
 }
 
 // Writes a query with so many pods, on all lanes.
@@ -111,20 +106,22 @@ ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
     const DecideShape& shape = args.shapes[job.shape];
     CopyQuery(team, shape.query, job.pods, &query);
     const CountsView counts = shape.counts;
-    const PlacementWithShares outcome = Place(team, args.tree, counts, query, workspace);
+    const ReachedLeaves source{args.tree, query.slice, shape.leaves_stored ? nullptr : &shape.input,
+                               counts, CloneView(workspace.leaves, counts)};
+    const PlacementWithShares outcome = Place(team, args.tree, counts, source, query, workspace);
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {
       WriteRow(outcome, shares, args.answers, i);
-      if (outcome.status == PlacementStatus::kDoesNotFit) {
-        Raise(args.shape_failed[job.shape]);
+      if (outcome.status == PlacementStatus::kDoesNotFit && Raise(args.shape_failed[job.shape])) {
+        Clear(shape.exclusions);
       }
     }
     team.sync();
   }
 }
 
-// Counts what excludes leaves, for the shapes that some job failed of.
+// Adds up what excludes leaves, for the shapes that some job failed of.
 struct ExclusionsArgs {
   std::int32_t leaf_count = 0;
   const DecideShape* shapes = nullptr;
@@ -133,13 +130,28 @@ struct ExclusionsArgs {
   bool operator==(const ExclusionsArgs&) const = default;
 };
 
-inline Grid GridOf(const ExclusionsArgs& args) { return {args.shape_count, 1}; }
+// Shapes that one block looks at: few of them have failed.
+inline constexpr std::int32_t kShapesPerLook = 64;
+
+inline Grid GridOf(const ExclusionsArgs& args) {
+  return {BlocksFor(args.leaf_count, kItemsPerBlock), BlocksFor(args.shape_count, kShapesPerLook)};
+}
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const ExclusionsArgs& args, Grid block) {
-  if (args.shape_failed[block.x] == 0) return;
-  const DecideShape& shape = args.shapes[block.x];
-  CountExclusions(team, shape.counts.exclusion, args.leaf_count, shape.exclusions);
+  const std::int32_t begin = block.y * kShapesPerLook;
+  const std::int32_t rest = args.shape_count - begin;
+  const std::int32_t end = begin + (rest < kShapesPerLook ? rest : kShapesPerLook);
+  bool failed = false;
+  for (std::int32_t s = begin + team.rank(); s < end; s += team.size()) {
+    failed = failed || args.shape_failed[s] != 0;
+  }
+  if (!team.any(failed)) return;
+  for (std::int32_t s = begin; s < end; ++s) {
+    if (args.shape_failed[s] == 0) continue;
+    const DecideShape& shape = args.shapes[s];
+    CountExclusions(team, shape.input, Portion(args.leaf_count, block.x), shape.exclusions);
+  }
 }
 
 // Gives every job its place among the compacted shares: one block.

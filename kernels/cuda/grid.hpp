@@ -22,6 +22,8 @@ struct Grid {
 
 // Leaves or domains that one block works on.
 inline constexpr std::int32_t kItemsPerBlock = 1024;
+// Groups of leaves that one block counts: one for each lane, as each is many leaves.
+inline constexpr std::int32_t kGroupsPerBlock = 256;
 // Shapes that one block counts.
 inline constexpr std::int32_t kShapesPerBlock = 8;
 
@@ -30,10 +32,11 @@ ESPALIER_HD inline std::int32_t BlocksFor(std::int32_t items, std::int32_t per_b
 }
 
 // Returns the part of [0, items) that block `block` works on.
-ESPALIER_HD inline DomainRange Portion(std::int32_t items, std::int32_t block) {
-  const std::int32_t begin = block * kItemsPerBlock;
+ESPALIER_HD inline DomainRange Portion(std::int32_t items, std::int32_t block,
+                                       std::int32_t per_block = kItemsPerBlock) {
+  const std::int32_t begin = block * per_block;
   const std::int32_t rest = items - begin;
-  return {begin, begin + (rest < kItemsPerBlock ? rest : kItemsPerBlock)};
+  return {begin, begin + (rest < per_block ? rest : per_block)};
 }
 
 // Leaves or domains of one level: those of a list, or a run without gaps.

@@ -10,6 +10,7 @@ inline constexpr int kBulkThreads = 256;    // passes over leaves, domains and s
 inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens to thousands
 // Blocks a processor holds at least: without this the compiler saves registers and spills.
 inline constexpr int kBulkBlocks = 4;
+inline constexpr int kGroupBlocks = 2;  // whose threads keep sums of all shapes of a batch
 inline constexpr int kDecideBlocks = 2;
 
 // Queues one kernel and checks that it was accepted; debug builds wait and check that it ran,

@@ -5,13 +5,19 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/cuda/count_blocks.hpp"
 #include "kernels/cuda/decide_blocks.hpp"
+#include "kernels/cuda/group_blocks.hpp"
 
 namespace espalier {
 
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CountGroupsArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CountGroupBatchesArgs& args, cudaStream_t stream);
+cudaError_t Launch(const CountClassesArgs& args, cudaStream_t stream);
+cudaError_t Launch(const SumClassesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
@@ -27,6 +33,14 @@ template <>
 cudaError_t CheckKernel<CountLeavesArgs>();
 template <>
 cudaError_t CheckKernel<CountShapeBatchesArgs>();
+template <>
+cudaError_t CheckKernel<CountGroupsArgs>();
+template <>
+cudaError_t CheckKernel<CountGroupBatchesArgs>();
+template <>
+cudaError_t CheckKernel<CountClassesArgs>();
+template <>
+cudaError_t CheckKernel<SumClassesArgs>();
 template <>
 cudaError_t CheckKernel<RollUpArgs>();
 template <>

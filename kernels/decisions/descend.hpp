@@ -20,10 +20,11 @@ ESPALIER_HD void DescendPooled(Team& team, const TreeView& tree, const Source& s
                                const PlacementQuery& query, std::int32_t level,
                                const ShareList& current, const Workspace& workspace,
                                ShareList& next) {
-  if (TakePooled(team, tree, source, query, level, current, workspace, next)) return;
+  const CountsView& counts = source.OfChildren(team, tree, level, current);
+  if (TakePooled(team, tree, counts, query, current, workspace, next)) return;
   CandidateList list{workspace.level, 0};
   for (std::int32_t i = 0; i < current.size; ++i) {
-    AppendChildren(team, tree, source, level, current[i].domain, list);
+    AppendChildren(team, tree, counts, current[i].domain, list);
   }
   team.sync();
   team.sort(list.items, list.size, PlainOrder{query.least_free});
@@ -49,11 +50,12 @@ ESPALIER_HD void DescendPerParent(Team& team, const TreeView& tree, const Source
                                   ShareList& next) {
   const Count size = DescentSize(query, level);
   const Unit unit = size > 1 ? Unit::kSlices : Unit::kPods;
+  const CountsView& counts = source.OfChildren(team, tree, level, current);
   for (std::int32_t i = 0; i < current.size; ++i) {
     const Share parent = current[i];
     if (parent.pods == 0 && parent.leaders == 0) continue;  // its children would get nothing
     CandidateList list{workspace.level, 0};
-    AppendChildren(team, tree, source, level, parent.domain, list);
+    AppendChildren(team, tree, counts, parent.domain, list);
     team.sync();
     team.sort(list.items, list.size, PlainOrder{query.least_free});
     if (unit == Unit::kSlices) {  // R13.5: only after sorting

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 
+#include "kernels/atomics.hpp"
 #include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/leader_first.hpp"
+#include "kernels/decisions/leaf_counts.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/views.hpp"
 
@@ -19,27 +21,34 @@ struct ExclusionView {
   std::int32_t resources = 0;
 };
 
-// Counts `exclusion` over all leaves, several kinds in a pass. The arrays are set, not added to.
+// Sets all numbers to 0.
+ESPALIER_HD inline void Clear(const ExclusionView& out) {
+  for (std::int32_t i = 0; i < out.resources; ++i) out.limited_by[i] = 0;
+  *out.outside_domain = 0;
+}
+
+// Adds what excludes a run of leaves. Other teams may add other leaves at the same time.
 template <class Team>
-ESPALIER_HD void CountExclusions(Team& team, const std::int16_t* exclusion, std::int32_t leaves,
+ESPALIER_HD void CountExclusions(Team& team, const LeafInput& input, DomainRange leaves,
                                  const ExclusionView& out) {
-  constexpr std::int32_t kOfPass = 8;
+  constexpr std::int32_t kSummed = 16;           // kinds that each lane sums up; others are rare
   const std::int32_t kinds = 1 + out.resources;  // the first is outside the domain
-  for (std::int32_t base = 0; base < kinds; base += kOfPass) {
-    std::int32_t mine[kOfPass] = {};
-    for (std::int32_t leaf = team.rank(); leaf < leaves; leaf += team.size()) {
-      const std::int32_t excluded = exclusion[leaf];
-      if (excluded == kNotExcluded) continue;
-      const std::int32_t kind = excluded == kOutsideDomain ? 0 : 1 + excluded;
-      for (std::int32_t k = 0; k < kOfPass; ++k) mine[k] += kind == base + k ? 1 : 0;
-    }
-    for (std::int32_t k = 0; k < kOfPass && base + k < kinds; ++k) {
-      const Count total = team.reduce(Count{mine[k]}, Count{0}, PlusCount{});
-      const std::int32_t kind = base + k;
-      if (team.rank() == 0) *(kind == 0 ? out.outside_domain : out.limited_by + kind - 1) = total;
-    }
+  const auto number = [&out](std::int32_t kind) -> std::int64_t& {
+    return kind == 0 ? *out.outside_domain : out.limited_by[kind - 1];
+  };
+  std::int32_t mine[kSummed] = {};
+  for (std::int32_t leaf = leaves.begin + team.rank(); leaf < leaves.end; leaf += team.size()) {
+    const std::int32_t excluded = ExclusionOf(input, leaf);
+    if (excluded == kNotExcluded) continue;
+    const std::int32_t kind = excluded == kOutsideDomain ? 0 : 1 + excluded;
+    if (kind >= kSummed) AddTo(number(kind), 1);
+    for (std::int32_t k = 0; k < kSummed; ++k) mine[k] += kind == k ? 1 : 0;
   }
-  team.sync();
+  for (std::int32_t k = 0; k < kSummed; ++k) {
+    if (k >= kinds) continue;
+    const Count total = team.reduce(Count{mine[k]}, Count{0}, PlusCount{});
+    if (total > 0 && team.rank() == 0) AddTo(number(k), total);
+  }
 }
 
 // Most slices, then the smallest path (R18.6).

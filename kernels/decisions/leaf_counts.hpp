@@ -87,14 +87,6 @@ ESPALIER_HD inline LeafCounts CountLeaf(const LeafInput& input, std::int32_t lea
   return counts;
 }
 
-// Returns what keeps a leaf from holding one pod: a worker resource, or one of kNotExcluded and
-// kOutsideDomain (R18.7). `counts` are the leaf's when it matches and lies inside the domain.
-ESPALIER_HD inline std::int16_t ExclusionOf(bool matches, bool inside, const LeafCounts& counts) {
-  if (!matches) return kNotExcluded;
-  if (!inside) return kOutsideDomain;
-  return counts.pods == 0 ? static_cast<std::int16_t>(counts.limiting) : kNotExcluded;
-}
-
 ESPALIER_HD inline bool InsideDomain(const LeafInput& input, std::int32_t leaf) {
   return leaf >= input.domain.begin && leaf < input.domain.end;
 }
@@ -104,25 +96,41 @@ ESPALIER_HD inline bool Admits(const LeafInput& input, std::int32_t leaf) {
   return Matches(input, leaf) && InsideDomain(input, leaf);
 }
 
-// Writes the counts of leaf `leaf` under its domain id; a leaf that does not match keeps zeros
-// (R7.12). Slices exist at the lowest level only when that is the slice level (R8.1).
+// Returns what keeps a leaf from holding one pod: a worker resource, or one of kNotExcluded and
+// kOutsideDomain (R18.7).
+ESPALIER_HD inline std::int16_t ExclusionOf(const LeafInput& input, std::int32_t leaf) {
+  if (!Matches(input, leaf)) return kNotExcluded;
+  if (!InsideDomain(input, leaf)) return kOutsideDomain;
+  const Amount* assumed = input.assumed.size > 0 ? input.assumed.Find(leaf) : nullptr;
+  static_assert(kNotExcluded == -1, "what FirstWithoutRoom returns where there is room");
+  return static_cast<std::int16_t>(FirstWithoutRoom(
+      input.workers, RemainingOnLeaf{input.capacity, input.workers, assumed, leaf}));
+}
+
+// Returns the counts of any leaf; one that is not admitted has zeros (R7.12).
+ESPALIER_HD inline LeafCounts CountAnyLeaf(const LeafInput& input, std::int32_t leaf) {
+  return Admits(input, leaf) ? CountLeaf(input, leaf) : LeafCounts{};
+}
+
+// Writes the counts of a leaf at index `at` of `out`. Slices exist at the lowest level only when
+// that is the slice level (R8.1): `sliced`.
+ESPALIER_HD inline void StoreLeafCounts(const LeafCounts& counts, const SliceRule& slice,
+                                        bool sliced, const CountsView& out, std::int32_t at) {
+  out.pods[at] = Store(counts.pods);
+  out.slices[at] = sliced ? Store(counts.pods / slice.size) : 0;
+  if (out.leaders != nullptr) {
+    out.leaders[at] = static_cast<std::uint8_t>(counts.leaders);
+    out.pods_with_leader[at] = Store(counts.pods_with_leader);
+    out.slices_with_leader[at] = sliced ? Store(counts.pods_with_leader / slice.size) : 0;
+  }
+}
+
+// Writes the counts of leaf `leaf` under its domain id.
 ESPALIER_HD inline void StoreLeaf(const TreeView& tree, const SliceRule& slice,
                                   const LeafInput& input, const CountsView& out,
                                   std::int32_t leaf) {
-  const std::int32_t domain = tree.LevelBegin(tree.lowest()) + leaf;
-  const bool matches = Matches(input, leaf);
-  const bool inside = InsideDomain(input, leaf);
-  LeafCounts counts;
-  if (matches && inside) counts = CountLeaf(input, leaf);
-  if (out.exclusion != nullptr) out.exclusion[leaf] = ExclusionOf(matches, inside, counts);
-  const bool sliced = slice.level == tree.lowest();
-  out.pods[domain] = Store(counts.pods);
-  out.slices[domain] = sliced ? Store(counts.pods / slice.size) : 0;
-  if (out.leaders != nullptr) {
-    out.leaders[domain] = static_cast<std::uint8_t>(counts.leaders);
-    out.pods_with_leader[domain] = Store(counts.pods_with_leader);
-    out.slices_with_leader[domain] = sliced ? Store(counts.pods_with_leader / slice.size) : 0;
-  }
+  StoreLeafCounts(CountAnyLeaf(input, leaf), slice, slice.level == tree.lowest(), out,
+                  tree.LevelBegin(tree.lowest()) + leaf);
 }
 
 template <class Team>

@@ -46,10 +46,9 @@ ESPALIER_HD PlacementWithShares Place(Team& team, const TreeView& tree, const Co
     CountLayerFits(team, tree, counts, source, query.slice, choice.level, outcome.layer_fits);
   }
   if (choice.status != PlacementStatus::kPlaced) return outcome;
-  outcome.shares = balanced ? Descend(team, tree, StoredCounts{pruned}, query, choice.level,
-                                      choice.domains, balanced, workspace)
-                            : Descend(team, tree, source, query, choice.level, choice.domains,
-                                      balanced, workspace);
+  const Source from = balanced ? source.InPlace(pruned) : source;
+  outcome.shares =
+      Descend(team, tree, from, query, choice.level, choice.domains, balanced, workspace);
   return outcome;
 }
 

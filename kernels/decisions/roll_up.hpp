@@ -15,6 +15,24 @@ ESPALIER_HD inline Count SumPods(const StoredCount* pods, DomainRange range) {
   return sum;
 }
 
+// The counts of one domain that its parent sums up.
+struct ChildCounts {
+  Count pods = 0;
+  Count slices = 0;
+  bool leader = false;         // it can hold the leader,
+  Count pods_with_leader = 0;  // and with it these
+  Count slices_with_leader = 0;
+};
+
+ESPALIER_HD inline ChildCounts ChildOf(const CountsView& counts, std::int32_t at) {
+  ChildCounts child{counts.pods[at], counts.slices[at]};
+  if (counts.leaders == nullptr || counts.leaders[at] == 0) return child;
+  child.leader = true;
+  child.pods_with_leader = counts.pods_with_leader[at];
+  child.slices_with_leader = counts.slices_with_leader[at];
+  return child;
+}
+
 // The sums of what the children of one domain hold. The leader is assumed to sit in the child that
 // loses least; pods and slices take that minimum independently (R8.3).
 struct ChildSums {
@@ -25,6 +43,21 @@ struct ChildSums {
   bool leader = false;  // a child can hold it
 };
 
+// Adds one child; `inner` is the size of its inner groups, 0 where it has none.
+ESPALIER_HD inline void AddChild(const ChildCounts& child, Count inner, ChildSums& sums) {
+  const Count whole = inner > 0 ? child.pods / inner * inner : child.pods;
+  sums.pods += whole;
+  sums.slices += child.slices;
+  if (!child.leader) return;
+  const Count with_leader =
+      inner > 0 ? child.pods_with_leader / inner * inner : child.pods_with_leader;
+  const Count lost_pods = whole - with_leader;
+  const Count lost_slices = child.slices - child.slices_with_leader;
+  if (!sums.leader || lost_pods < sums.least_lost_pods) sums.least_lost_pods = lost_pods;
+  if (!sums.leader || lost_slices < sums.least_lost_slices) sums.least_lost_slices = lost_slices;
+  sums.leader = true;
+}
+
 // Adds up the children of one domain of `level`, whose counts lie in `below`.
 ESPALIER_HD inline ChildSums SumChildren(const TreeView& tree, const SliceRule& slice,
                                          const CountsView& below, std::int32_t level,
@@ -33,17 +66,7 @@ ESPALIER_HD inline ChildSums SumChildren(const TreeView& tree, const SliceRule& 
   ChildSums sums;
   const std::int32_t end = tree.ChildBegin(domain + 1);
   for (std::int32_t child = tree.ChildBegin(domain); child < end; ++child) {
-    const Count whole = inner > 0 ? below.pods[child] / inner * inner : below.pods[child];
-    sums.pods += whole;
-    sums.slices += below.slices[child];
-    if (below.leaders == nullptr || below.leaders[child] == 0) continue;
-    const Count with_leader =
-        inner > 0 ? below.pods_with_leader[child] / inner * inner : below.pods_with_leader[child];
-    const Count lost_pods = whole - with_leader;
-    const Count lost_slices = below.slices[child] - below.slices_with_leader[child];
-    if (!sums.leader || lost_pods < sums.least_lost_pods) sums.least_lost_pods = lost_pods;
-    if (!sums.leader || lost_slices < sums.least_lost_slices) sums.least_lost_slices = lost_slices;
-    sums.leader = true;
+    AddChild(ChildOf(below, child), inner, sums);
   }
   return sums;
 }

@@ -96,25 +96,20 @@ ESPALIER_HD void SortByDomain(Team& team, const ShareList& parents) {
 }
 
 // Returns whether it took: for workers alone, one pod a slice, no affinity, when every order is by
-// pods, then by id. May reorder `current`.
-template <class Team, class Source>
-ESPALIER_HD bool TakePooled(Team& team, const TreeView& tree, const Source& source,
-                            const PlacementQuery& query, std::int32_t level,
-                            const ShareList& current, const Workspace& workspace, ShareList& next) {
+// pods, then by id. `counts` are those of the children of `current`, which may be reordered.
+template <class Team>
+ESPALIER_HD bool TakePooled(Team& team, const TreeView& tree, const CountsView& counts,
+                            const PlacementQuery& query, const ShareList& current,
+                            const Workspace& workspace, ShareList& next) {
   if (query.leaders > 0 || query.pods == 0) return false;
+  if (!counts.IsPlainPodCount() || counts.affinity != nullptr) return false;
   SortByDomain(team, current);
-  const StoredCount* pods = nullptr;
-  for (std::int32_t i = 0; i < current.size; ++i) {
-    const CountsView& counts = source.Of(team, level + 1, ChildrenOf(tree, current[i].domain));
-    if (!counts.IsPlainPodCount() || counts.affinity != nullptr) return false;
-    pods = counts.pods;
-  }
   if constexpr (Team::kOneLane) {
-    TakeFromChildren(team, ChildrenInPlace{tree, current, pods}, query, next);
+    TakeFromChildren(team, ChildrenInPlace{tree, current, counts.pods}, query, next);
   } else {
     CandidateList list{workspace.level, 0};
     for (std::int32_t i = 0; i < current.size; ++i) {
-      AppendChildren(team, tree, source, level, current[i].domain, list);
+      AppendChildren(team, tree, counts, current[i].domain, list);
     }
     team.sync();
     TakeFromChildren(team, ListedChildren{list}, query, next);

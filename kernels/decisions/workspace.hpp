@@ -24,6 +24,7 @@ struct Workspace {
   Candidate* chosen = nullptr;  // [W] the set CHOOSE or balanced placement answered
   Share* current = nullptr;     // [W] shares of the current level of the descent
   Share* next = nullptr;        // [W] shares of the level below
+  CountsView leaves;            // [D] of those that are counted when they are reached
   // Only where balanced placement is on; null otherwise.
   CountsView trial;                  // [D] pruned clone of the set under trial (R14.2)
   CountsView best;                   // [D] pruned clone of the best set so far

@@ -42,8 +42,10 @@ std::vector<std::int64_t> ExcludedLeafByLeaf(const PlacementJob& job) {
   std::vector<std::int64_t> excluded(job.shape->workers.names.size(), 0);
   for (std::int32_t leaf = 0; leaf < job.state->snapshot().leaf_count(); ++leaf) {
     if (!Matches(input, leaf) || !InsideDomain(input, leaf)) continue;
-    const std::int16_t reason = ExclusionOf(true, true, CountLeaf(input, leaf));
-    if (reason >= 0) ++excluded[static_cast<std::size_t>(reason)];
+    const LeafCounts counts = CountLeaf(input, leaf);
+    if (counts.pods == 0 && counts.limiting >= 0) {
+      ++excluded[static_cast<std::size_t>(counts.limiting)];
+    }
   }
   return excluded;
 }

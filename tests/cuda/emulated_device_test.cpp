@@ -72,7 +72,8 @@ TEST(EmulatedDevice, RepeatedLaunchesAreReplayed) {
   EXPECT_GT(replays, 3);
 }
 
-// After a few changes only the leaves of the racks concerned are counted again.
+// All racks are counted by the classes of their leaves where these tell enough, and after a few
+// changes only the racks concerned, from what their leaves hold.
 TEST(EmulatedDevice, CountsWhatChanged) {
   std::vector<WorkloadRequest> gangs = MakeGangs(50, 22);
   std::erase_if(gangs, [](const WorkloadRequest& gang) { return gang.pod_sets.size() > 1; });
@@ -81,10 +82,13 @@ TEST(EmulatedDevice, CountsWhatChanged) {
   Resources gpu;
   gpu.Set("nvidia.com/gpu", 1);
   const auto plan = std::make_shared<FaultPlan>();
-  std::vector<std::int32_t> counted;  // leaves, by launch
+  std::vector<std::int32_t> counted;  // racks, by launch
+  int by_classes = 0;                 // launches
   plan->on_call = [&](const KernelCall& call) {
-    if (const auto* args = std::get_if<CountShapeBatchesArgs>(&call))
-      counted.push_back(args->leaves.size);
+    if (std::holds_alternative<SumClassesArgs>(call)) ++by_classes;
+    if (const auto* args = std::get_if<CountGroupBatchesArgs>(&call)) {
+      counted.push_back(args->groups.size);
+    }
   };
   const auto device = DeviceBackend::Make(
       "emulated",
@@ -98,13 +102,48 @@ TEST(EmulatedDevice, CountsWhatChanged) {
                 Engine(*device, {}).Nominate(state, gangs));
     return counted;
   };
-  const std::vector<std::int32_t> everything = {3 * 16 * 8};
-  EXPECT_EQ(nominate(), everything);
+  nominate();
+  EXPECT_EQ(by_classes, 1);
   EXPECT_EQ(nominate(), std::vector<std::int32_t>());
   for (const int leaf : {0, 100, 1}) flavor.Add(LeafId(leaf), gpu);
-  EXPECT_EQ(nominate(), std::vector<std::int32_t>{2 * 8});
+  EXPECT_EQ(nominate(), std::vector<std::int32_t>{2});
   for (int leaf = 0; leaf < 3 * 16 * 8; ++leaf) flavor.Add(LeafId(leaf), gpu);
-  EXPECT_EQ(nominate(), everything);
+  EXPECT_EQ(nominate(), std::vector<std::int32_t>{3 * 16});
+  EXPECT_EQ(by_classes, 1);
+}
+
+// What has changed since leaves were classified is counted from what they hold.
+TEST(EmulatedDevice, CountsByClassesWhatHasNotChangedSince) {
+  std::vector<WorkloadRequest> gangs = MakeGangs(50, 24);
+  ClusterState state = Build(MakeGpuCluster(3, 16, 8, 23));
+  FlavorState& flavor = *state.Find("gpu");
+  Resources gpu;
+  gpu.Set("nvidia.com/gpu", 2);
+  for (const int leaf : {3, 100, 101, 200}) flavor.Add(LeafId(leaf), gpu);
+  const auto plan = std::make_shared<FaultPlan>();
+  bool by_classes = false;
+  std::vector<std::int32_t> counted;  // racks, by launch, after that
+  plan->on_call = [&](const KernelCall& call) {
+    by_classes = by_classes || std::holds_alternative<SumClassesArgs>(call);
+    if (const auto* args = std::get_if<CountGroupBatchesArgs>(&call)) {
+      counted.push_back(args->groups.size);
+    }
+  };
+  for (const std::int32_t lanes : {1, 7}) {
+    const auto device = DeviceBackend::Make(
+        "emulated",
+        [&]() -> DeviceResult<std::unique_ptr<Device>> {
+          return std::make_unique<FaultyDevice>(MakeEmulatedDevice({.lanes = lanes}), plan);
+        },
+        MakeCpuBackend(1), EveryBatch());
+    by_classes = false;
+    counted.clear();
+    ExpectEqual(Engine(MakeCpuBackend(1), {}).Nominate(state, gangs),
+                Engine(*device, {}).Nominate(state, gangs));
+    EXPECT_TRUE(by_classes);
+    ASSERT_FALSE(counted.empty());
+    EXPECT_EQ(counted.front(), 3);
+  }
 }
 
 // A mirror of a branch that is gone goes on as that of another: only what differs is sent.

@@ -24,10 +24,33 @@ CountShapeBatchesArgs Counting(std::int32_t leaves, std::int32_t batches) {
 
 TEST(GpuModelTest, CountingManyShapesIsBoundByInstructions) {
   const double seconds = KernelSeconds(kH100, kSizes, Counting(131072, 32));
-  // 131,072 leaves x 256 shapes x (8 columns x 17 instructions + 30) by warps of 32.
-  EXPECT_NEAR(seconds, 131072.0 * 256 / 32 * 166 / (132 * 3 * 1.755e9), 1e-9);
+  // 131,072 leaves x 256 shapes x (8 columns x 8.25 instructions + 30) by warps of 32.
+  EXPECT_NEAR(seconds, 131072.0 * 256 / 32 * 96 / (132 * 3 * 1.755e9), 1e-9);
   EXPECT_EQ(seconds, KernelSeconds(kH200, kSizes, Counting(131072, 32)));
   EXPECT_NEAR(KernelSeconds(kH100, kSizes, Counting(131072, 64)), 2 * seconds, 1e-9);
+}
+
+// Without counts of leaves and a first roll-up of them, and without amounts.
+TEST(GpuModelTest, ClassesOfLeavesAreSooner) {
+  CountGroupBatchesArgs by_amounts;
+  by_amounts.groups.size = 8192;
+  by_amounts.batch_count = 625;
+  SumClassesArgs by_classes;
+  by_classes.group_count = 8192;
+  by_classes.batch_count = 625;
+  const double counting = KernelSeconds(kH100, kSizes, Counting(131072, 625));
+  const double summing = KernelSeconds(kH100, kSizes, by_amounts);
+  EXPECT_LE(summing, counting);
+  EXPECT_LT(10 * KernelSeconds(kH100, kSizes, by_classes), summing);
+}
+
+// A decision counts the leaves that it reaches.
+TEST(GpuModelTest, ReachingMoreLeavesTakesLonger) {
+  DecideArgs decide;
+  decide.job_count = 5000;
+  ModelSizes more = kSizes;
+  more.reached_leaves = 256;
+  EXPECT_GT(KernelSeconds(kH100, more, decide), KernelSeconds(kH100, kSizes, decide));
 }
 
 TEST(GpuModelTest, CountingFewLeavesIsBoundByLatency) {

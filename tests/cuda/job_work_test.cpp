@@ -46,9 +46,13 @@ class Tree {
   TreeView view_;
 };
 
-std::int64_t StepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false) {
+std::int64_t StepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false,
+                     std::size_t resources = 2) {
   PlacementJob job;
   job.query = query;
+  auto shape = std::make_shared<PodShape>();
+  shape->workers.amounts.assign(resources, 1);
+  job.shape = shape;
   auto filter = std::make_shared<NodeFilter>();
   if (scored) filter->affinity = {1};
   job.filter = filter;
@@ -76,6 +80,17 @@ TEST(JobWorkTest, OrdinaryGangsOfALargeClusterAreLittle) {
       EXPECT_LT(StepsOf(tree, query), kMaxBlockSteps / 2) << pods << " required at " << level;
     }
   }
+}
+
+// Where every leaf is counted before, a decision counts none.
+TEST(JobWorkTest, CountingTheLeavesThatAreReachedIsWork) {
+  const Tree tree(kLarge);
+  const PlacementQuery on_racks = Query(2, 3, 100000);
+  const std::int64_t more = StepsOf(tree, on_racks, false, 32) - StepsOf(tree, on_racks);
+  EXPECT_GE(more, 30 * (100000 / 128));
+  EXPECT_LE(more, 30 * (131072 / 128));
+  const PlacementQuery on_hosts = Query(3, 3, 100000);
+  EXPECT_EQ(StepsOf(tree, on_hosts, false, 32), StepsOf(tree, on_hosts));
 }
 
 TEST(JobWorkTest, PuttingAWideLevelInOrderIsMuch) {

@@ -44,44 +44,63 @@ TEST(ReciprocalTest, ProductsHaveTheFloorOfTheQuotient) {
   EXPECT_EQ(Reciprocal<double>(1024), 1.0 / 1024);
 }
 
-// Random shapes on random capacity, counted both ways.
-class BothWays {
+// Random shapes on random capacity, counted in every way.
+class EveryWay {
  public:
-  BothWays(std::int32_t leaves, std::int32_t shapes, std::uint64_t seed)
-      : random_(seed), leaves_(leaves), tree_{1, level_begin_, nullptr, nullptr} {
-    level_begin_[1] = leaves;
-    amounts_.resize(static_cast<std::size_t>(kColumns) * leaves_);
+  EveryWay(std::int32_t leaves, std::int32_t shapes, std::uint64_t seed)
+      : random_(seed), leaves_(leaves), tree_{2, level_begin_, nullptr, nullptr} {
+    MakeGroups();
     std::vector<Amount> scale;
     for (int c = 0; c < kColumns; ++c) scale.push_back(AnyRequest(random_));
-    for (int c = 0; c < kColumns; ++c) {
-      for (std::int32_t l = 0; l < leaves; ++l) {
-        amounts_[static_cast<std::size_t>(c * leaves_ + l)] = AnyAmount(random_, scale[c]);
-      }
-    }
+    MakeLeaves(scale);
     matches_.resize(static_cast<std::size_t>(leaves / 64 + 1));
     for (std::uint64_t& bits : matches_) bits = random_.Next() | random_.Next();
     for (std::int32_t s = 0; s < shapes; ++s) shapes_.push_back(MakeShape(scale));
   }
 
   void Compare(const TeamRunner& runner) {
-    CountLeavesArgs divide{tree_, {leaves_}, nullptr, static_cast<std::int32_t>(shapes_.size())};
+    const auto count = static_cast<std::int32_t>(shapes_.size());
+    const Items groups{groups_};
     Counted divided(*this);
-    divide.jobs = divided.jobs.data();
-    Run(runner, divide);
+    Run(runner, CountLeavesArgs{tree_, {leaves_}, divided.jobs.data(), count});
+    Run(runner, RollUpArgs{tree_, 0, groups, divided.jobs.data(), count});
 
     Counted multiplied(*this);
     const std::vector<ShapeBatch> batches = MakeBatches(multiplied.jobs);
-    Run(runner, CountShapeBatchesArgs{
-                    tree_, {leaves_}, batches.data(), static_cast<std::int32_t>(batches.size())});
+    const auto batch_count = static_cast<std::int32_t>(batches.size());
+    Run(runner, CountShapeBatchesArgs{tree_, {leaves_}, batches.data(), batch_count});
+    Run(runner, RollUpArgs{tree_, 0, groups, multiplied.jobs.data(), count});
+    EXPECT_EQ(multiplied.pods, divided.pods);
+    EXPECT_EQ(multiplied.slices, divided.slices);
+
+    // Without counts of leaves.
     for (std::size_t s = 0; s < shapes_.size(); ++s) {
-      EXPECT_EQ(multiplied.pods[s], divided.pods[s]);
-      EXPECT_EQ(multiplied.slices[s], divided.slices[s]);
-      EXPECT_EQ(multiplied.exclusions[s], divided.exclusions[s]);
+      std::fill(divided.pods[s].begin() + groups_, divided.pods[s].end(), kUntouched);
+      std::fill(divided.slices[s].begin() + groups_, divided.slices[s].end(), kUntouched);
     }
+    Counted by_group(*this);
+    Run(runner, CountGroupsArgs{tree_, groups, by_group.jobs.data(), count});
+    EXPECT_EQ(by_group.pods, divided.pods);
+    EXPECT_EQ(by_group.slices, divided.slices);
+    Counted by_batch(*this);
+    const std::vector<ShapeBatch> of_groups = MakeBatches(by_batch.jobs);
+    Run(runner, CountGroupBatchesArgs{tree_, groups, of_groups.data(), batch_count});
+    EXPECT_EQ(by_batch.pods, divided.pods);
+    EXPECT_EQ(by_batch.slices, divided.slices);
+    Counted by_class(*this);
+    std::vector<std::vector<StoredCount>> tables;
+    const std::vector<ClassBatch> classes = MakeClassBatches(by_class.jobs, tables);
+    const CapacityView of_classes{class_amounts_.data(), kClasses};
+    Run(runner, CountClassesArgs{tree_, of_classes, kClasses, classes.data(), batch_count});
+    Run(runner, SumClassesArgs{tree_, groups_, class_of_leaf_.data(), classes.data(), batch_count});
+    EXPECT_EQ(by_class.pods, divided.pods);
+    EXPECT_EQ(by_class.slices, divided.slices);
   }
 
  private:
   static constexpr int kColumns = 5;
+  static constexpr int kClasses = 200;
+  static constexpr StoredCount kUntouched = -7;
   struct RandomShape {
     std::vector<std::int32_t> columns;
     std::vector<Amount> amounts;
@@ -89,12 +108,11 @@ class BothWays {
     bool filtered = false;
   };
   struct Counted {
-    explicit Counted(const BothWays& all) {
+    explicit Counted(const EveryWay& all) {
       const std::size_t count = all.shapes_.size();
-      pods.assign(count, std::vector<StoredCount>(static_cast<std::size_t>(all.leaves_), -7));
+      const auto domains = static_cast<std::size_t>(all.tree_.domain_count());
+      pods.assign(count, std::vector<StoredCount>(domains, kUntouched));
       slices = pods;
-      exclusions.assign(count,
-                        std::vector<std::int16_t>(static_cast<std::size_t>(all.leaves_), -7));
       for (std::size_t s = 0; s < count; ++s) {
         const RandomShape& from = all.shapes_[s];
         CountJob& job = jobs.emplace_back();
@@ -106,13 +124,11 @@ class BothWays {
         job.slice = from.slice;
         job.counts.pods = job.counts.pods_with_leader = pods[s].data();
         job.counts.slices = job.counts.slices_with_leader = slices[s].data();
-        job.counts.exclusion = exclusions[s].data();
       }
     }
     std::vector<CountJob> jobs;
     std::vector<std::vector<StoredCount>> pods;
     std::vector<std::vector<StoredCount>> slices;
-    std::vector<std::vector<std::int16_t>> exclusions;
   };
 
   RandomShape MakeShape(const std::vector<Amount>& scale) {
@@ -130,7 +146,8 @@ class BothWays {
       shape.amounts.push_back(scale[0]);
     }
     shape.slice.size = 1 + Below(random_, 4);
-    shape.slice.level = Below(random_, 4) == 0 ? -1 : 0;  // slices may exist above leaves only
+    shape.slice.level = Below(random_, 4) == 0 ? 0 : 1;  // slices may exist above leaves only
+    if (Below(random_, 4) == 0) shape.slice.inner_size[1] = 2;
     shape.filtered = Below(random_, 2) == 0;
     return shape;
   }
@@ -148,24 +165,69 @@ class BothWays {
       batch.jobs = jobs.data() + first;
       for (std::int32_t c = 0; c < kColumns; ++c) table.columns.push_back(c);
       table.inverse.resize(kColumns * kShapesPerBlock);
-      table.entry.resize(kColumns * kShapesPerBlock);
       table.slice_inverse.resize(kShapesPerBlock);
       for (std::size_t s = 0; s < static_cast<std::size_t>(batch.job_count); ++s) {
         const RandomShape& shape = shapes_[first + s];
         for (std::size_t i = 0; i < shape.columns.size(); ++i) {
           const std::size_t at = static_cast<std::size_t>(shape.columns[i]) * kShapesPerBlock + s;
           table.inverse[at] = shape.amounts[i] == 0 ? 0 : Reciprocal<double>(shape.amounts[i]);
-          table.entry[at] = static_cast<std::int32_t>(i);
         }
-        table.slice_inverse[s] = shape.slice.level == 0 ? Reciprocal<double>(shape.slice.size) : 0;
+        table.slice_inverse[s] = shape.slice.level == 1 ? Reciprocal<double>(shape.slice.size) : 0;
       }
       batch.column_count = kColumns;
       batch.column = table.columns.data();
       batch.inverse = table.inverse.data();
-      batch.entry = table.entry.data();
       batch.slice_inverse = table.slice_inverse.data();
     }
     return batches;
+  }
+
+  static std::vector<ClassBatch> MakeClassBatches(const std::vector<CountJob>& jobs,
+                                                  std::vector<std::vector<StoredCount>>& tables) {
+    const auto make_table = [&tables] {
+      constexpr std::size_t kSize = std::size_t{kClasses} * kShapesPerBlock;
+      return tables.emplace_back(std::vector<StoredCount>(kSize, kUntouched)).data();
+    };
+    std::vector<ClassBatch> batches;
+    for (std::size_t first = 0; first < jobs.size(); first += kShapesPerBlock) {
+      ClassBatch& batch = batches.emplace_back();
+      batch.jobs = jobs.data() + first;
+      batch.job_count =
+          static_cast<std::int32_t>(std::min<std::size_t>(kShapesPerBlock, jobs.size() - first));
+      batch.table.pods = batch.table.pods_with_leader = make_table();
+      batch.table.slices = batch.table.slices_with_leader = make_table();
+    }
+    return batches;
+  }
+
+  // Every leaf is of one of the classes.
+  void MakeLeaves(const std::vector<Amount>& scale) {
+    for (int c = 0; c < kColumns; ++c) {
+      for (int i = 0; i < kClasses; ++i) class_amounts_.push_back(AnyAmount(random_, scale[c]));
+    }
+    amounts_.resize(static_cast<std::size_t>(kColumns) * leaves_);
+    for (std::int32_t l = 0; l < leaves_; ++l) {
+      const auto of_leaf = static_cast<std::size_t>(Below(random_, kClasses));
+      class_of_leaf_.push_back(static_cast<std::uint8_t>(of_leaf));
+      for (std::size_t c = 0; c < kColumns; ++c) {
+        amounts_[c * static_cast<std::size_t>(leaves_) + static_cast<std::size_t>(l)] =
+            class_amounts_[c * kClasses + of_leaf];
+      }
+    }
+  }
+
+  // Groups of any size, some without leaves.
+  void MakeGroups() {
+    std::vector<std::int32_t> begins = {0};
+    while (begins.back() < leaves_) {
+      const auto size = static_cast<std::int32_t>(Below(random_, 20));
+      begins.push_back(std::min(begins.back() + size, leaves_));
+    }
+    groups_ = static_cast<std::int32_t>(begins.size()) - 1;
+    for (const std::int32_t begin : begins) child_begin_.push_back(groups_ + begin);
+    level_begin_[1] = groups_;
+    level_begin_[2] = groups_ + leaves_;
+    tree_.child_begin = child_begin_.data();
   }
 
   template <class Args>
@@ -181,15 +243,18 @@ class BothWays {
   struct Table {
     std::vector<std::int32_t> columns;
     std::vector<double> inverse;
-    std::vector<std::int32_t> entry;
     std::vector<double> slice_inverse;
   };
 
   Random random_;
   std::int32_t leaves_;
-  std::int32_t level_begin_[2] = {0, 0};
+  std::int32_t groups_ = 0;
+  std::int32_t level_begin_[3] = {0, 0, 0};
+  std::vector<std::int32_t> child_begin_;
   TreeView tree_;
   std::vector<Amount> amounts_;
+  std::vector<Amount> class_amounts_;  // [column * kClasses + class]
+  std::vector<std::uint8_t> class_of_leaf_;
   std::vector<std::uint64_t> matches_;
   std::vector<RandomShape> shapes_;
   std::vector<std::unique_ptr<Table>> tables_;
@@ -199,10 +264,10 @@ TEST(CountShapeBatchesTest, GivesWhatDividingGives) {
   std::uint64_t seed = 0;
   for (const std::int32_t leaves : {1, 2, 63, 64, 65, 1023, 1024, 1025, 2100}) {
     for (const std::int32_t shapes : {1, 7, 8, 9, 20}) {
-      BothWays both(leaves, shapes, ++seed);
+      EveryWay ways(leaves, shapes, ++seed);
       RunOnTeams([&](const TeamRunner& runner) {
         SCOPED_TRACE(testing::Message() << leaves << " leaves, " << shapes << " shapes");
-        both.Compare(runner);
+        ways.Compare(runner);
       });
     }
   }

@@ -68,7 +68,7 @@ class HandLeaves {
   std::vector<std::uint64_t> bitmap_;
 };
 
-// One leaf of a flat tree as CountLeaves leaves it.
+// One leaf of a flat tree as CountLeaves leaves it, and what ExclusionOf says of it.
 struct Leaf {
   Count pods, slices, pods_with_leader, slices_with_leader;
   std::int32_t leaders, exclusion;
@@ -88,7 +88,7 @@ std::vector<Leaf> CountOn(const TeamRunner& runner, const LeafInput& input, std:
     const std::int32_t d = 1 + leaf;
     seen.push_back({view.pods[d], view.slices[d], view.pods_with_leader[d],
                     view.slices_with_leader[d], static_cast<std::int32_t>(view.Leaders(d)),
-                    view.exclusion[leaf]});
+                    ExclusionOf(input, leaf)});
   }
   return seen;
 }

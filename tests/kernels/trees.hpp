@@ -95,8 +95,7 @@ class HandCounts {
         slices_(pods_.size()),
         pods_with_leader_(pods_.size()),
         slices_with_leader_(pods_.size()),
-        leaders_(pods_.size()),
-        exclusion_(static_cast<std::size_t>(tree.leaf_count()), kNotExcluded) {}
+        leaders_(pods_.size()) {}
 
   // Leaves in path order, rolled up into their ancestors; affinity by leaf, or none. With a leader
   // when some leaf can hold it.
@@ -136,7 +135,6 @@ class HandCounts {
     v.slices_with_leader = with_leader_ ? slices_with_leader_.data() : v.slices;
     v.leaders = with_leader_ ? leaders_.data() : nullptr;
     v.affinity = affinity_.empty() ? nullptr : affinity_.data();
-    v.exclusion = exclusion_.data();
     return v;
   }
 
@@ -152,7 +150,6 @@ class HandCounts {
   std::vector<StoredCount> slices_with_leader_;
   std::vector<std::uint8_t> leaders_;
   std::vector<std::int64_t> affinity_;
-  std::vector<std::int16_t> exclusion_;
 };
 
 // Owns the memory of a Workspace, balanced placement's part included.
