@@ -6,8 +6,8 @@ namespace espalier {
 
 std::string_view KernelName(std::size_t kernel) {
   constexpr std::array<std::string_view, kKernels> kNames = {
-      "scatter_kernel", "count_leaves_kernel", "count_shape_batches_kernel",
-      "roll_up_kernel", "decide_kernel",       "exclusions_kernel",
+      "scatter_kernel", "count_leaves_kernel", "count_shape_batches_kernel", "roll_up_kernel",
+      "index_kernel",   "decide_kernel",       "decide_small_kernel",        "exclusions_kernel",
       "offsets_kernel", "compact_kernel"};
   return kNames[kernel];
 }

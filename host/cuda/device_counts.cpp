@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/decisions/level_index.hpp"
+
 namespace espalier {
 namespace {
 
@@ -12,6 +14,9 @@ CountsView LayOut(const PlacementJob& job, Packer& packer) {
   CountsView counts = LayOutCounts(static_cast<std::size_t>(snapshot.domain_count()),
                                    !job.shape->slice.IsOnePod(snapshot.tree().lowest()),
                                    job.query.leaders > 0, packer);
+  if (counts.leaders == nullptr) {
+    counts.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(snapshot.tree().lowest()));
+  }
   counts.exclusion = packer.Leave<std::int16_t>(static_cast<std::size_t>(snapshot.leaf_count()));
   return counts;
 }

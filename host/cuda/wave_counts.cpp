@@ -181,6 +181,10 @@ void WaveCounts::AddCalls(const Group& group, bool everywhere,
         RollUpArgs{tree, level, everywhere ? all : packed_domains_[static_cast<std::size_t>(level)],
                    group.jobs, static_cast<std::int32_t>(group.entries.size())});
   }
+  if (host.lowest() > 0) {
+    calls.emplace_back(
+        IndexArgs{tree, group.jobs, static_cast<std::int32_t>(group.entries.size())});
+  }
 }
 
 void WaveCounts::NoteCounted() {

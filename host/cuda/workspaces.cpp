@@ -20,8 +20,11 @@ std::size_t WidestLevel(const TreeView& tree) {
 
 }  // namespace
 
-Workspaces::Workspaces(Device& device, std::size_t max_bytes)
-    : max_bytes_(max_bytes), memory_(device), table_(device) {}
+Workspaces::Workspaces(Device& device, std::size_t max_bytes, std::int32_t longest_list)
+    : max_bytes_(max_bytes),
+      longest_list_(static_cast<std::size_t>(longest_list)),
+      memory_(device),
+      table_(device) {}
 
 Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   Workspace workspace;
@@ -40,9 +43,9 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   return workspace;
 }
 
-DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t blocks) {
+DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t teams) {
   Extent wanted = extent_;
-  wanted.width = std::max(wanted.width, WidestLevel(tree));
+  wanted.width = std::max(wanted.width, std::min(WidestLevel(tree), longest_list_));
   if (balanced) {
     wanted.domains =
         std::max<std::size_t>({wanted.domains, 1, static_cast<std::size_t>(tree.domain_count())});
@@ -52,7 +55,7 @@ DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std:
   measure.Leave<PlacementQuery>(1);
   const std::size_t room = std::max<std::size_t>(max_bytes_ / measure.size(), 1);
   const auto size =
-      static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(blocks), 1, room));
+      static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(teams), 1, room));
   if (wanted.width == extent_.width && wanted.domains == extent_.domains && size <= size_) {
     return {};
   }

@@ -1,4 +1,5 @@
-// Memory for the thread blocks of the decide kernel, one workspace for each that runs at a time.
+// Memory for the teams of lanes that decide on a device, one workspace for each that runs at a
+// time.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,13 @@ namespace espalier {
 
 class Workspaces {
  public:
-  Workspaces(Device& device, std::size_t max_bytes);
+  // Makes none yet. Their lists will have no more than `longest_list` domains.
+  Workspaces(Device& device, std::size_t max_bytes, std::int32_t longest_list);
 
   // Makes workspaces large enough for the tree, with the part of balanced placement only when asked
-  // for: at least one, and no more than `blocks` or what the limit leaves room for. `tree` is on
+  // for: at least one, and no more than `teams` or what the limit leaves room for. `tree` is on
   // the host. Earlier work must have been waited for.
-  DeviceResult<void> Prepare(const TreeView& tree, bool balanced, std::int32_t blocks);
+  DeviceResult<void> Prepare(const TreeView& tree, bool balanced, std::int32_t teams);
 
   // Both are on the device and have size() items.
   const Workspace* data() const { return workspaces_; }
@@ -28,12 +30,13 @@ class Workspaces {
  private:
   // The size that a workspace must have.
   struct Extent {
-    std::size_t width = 0;    // domains of the widest level
+    std::size_t width = 0;    // domains of the widest level, or as many as lists have
     std::size_t domains = 0;  // 0 without balanced placement
   };
   static Workspace LayOut(const Extent& extent, Packer& packer);
 
   std::size_t max_bytes_;
+  std::size_t longest_list_;
   Extent extent_;
   std::int32_t size_ = 0;
   DeviceMemory memory_;
