@@ -52,6 +52,11 @@ struct DomainRange {
   ESPALIER_HD std::int32_t size() const { return end - begin; }
 };
 
+// Returns the domains of a level.
+ESPALIER_HD inline DomainRange DomainsOf(const TreeView& tree, std::int32_t level) {
+  return {tree.LevelBegin(level), tree.LevelEnd(level)};
+}
+
 // Returns the descendants at `to` of the run `range` of level `from` (from <= to).
 ESPALIER_HD inline DomainRange Descendants(const TreeView& tree, DomainRange range,
                                            std::int32_t from, std::int32_t to) {
@@ -77,6 +82,8 @@ ESPALIER_HD inline DomainRange LeavesBelow(const TreeView& tree, DomainRange dom
 inline constexpr std::int16_t kNotExcluded = -1;    // has room, or fails the node filter
 inline constexpr std::int16_t kOutsideDomain = -2;  // outside the replacement domain (R7.10)
 
+struct LevelIndex;
+
 // Rolled-up capacity per domain for one shape (section 8), indexed by domain id. Arrays that must
 // hold the same values may be the same memory: the two `_with_leader` ones and their plain twins
 // without a leader (R8.5), slices and pods where a slice is one pod on one leaf. `leaders` is null
@@ -88,6 +95,8 @@ struct CountsView {
   StoredCount* slices_with_leader = nullptr;  // UW
   std::uint8_t* leaders = nullptr;            // LD, 0 or 1
   const std::int64_t* affinity = nullptr;     // AF
+  // Of each level above the leaves (level_index.hpp); null with a leader, and where it is not kept.
+  LevelIndex* index = nullptr;
 
   ESPALIER_HD Count Leaders(std::int32_t domain) const { return leaders ? leaders[domain] : 0; }
   ESPALIER_HD std::int64_t Affinity(std::int32_t domain) const {

@@ -13,8 +13,10 @@ namespace {
 constexpr double kInstructionsPerCycle = 3;
 constexpr double kWarp = 32;
 constexpr double kThreads = 256;        // of a block of the passes over leaves, domains and shares
+constexpr double kBulkBlocks = 4;       // of these that a processor holds at least
 constexpr double kDecideThreads = 128;  // of a block that decides
 constexpr double kDecideBlocks = 3;     // that a processor holds, at 168 registers a thread
+constexpr double kDecideWarps = 16;     // that a processor holds, at 124 registers a thread
 
 // Instructions of a trip of the inner loops, counted in code for sm_90 (a cell is one amount of a
 // leaf and one shape) or estimated.
@@ -26,11 +28,19 @@ constexpr double kLookUpInstructions = 2.7;  // counted, of a leaf and shape, by
 constexpr double kSumInstructions = 30;      // of one that is not stored
 constexpr double kChildInstructions = 10;
 constexpr double kDomainInstructions = 25;
+// An index of a level takes so many passes over it, and so many collectives.
+constexpr double kIndexPasses = 2;
+constexpr double kIndexCollectives = 6;
 // A decision passes over the domains of its level so often, and does so many collectives.
 constexpr double kDecidePasses = 3;
 constexpr double kDecideCollectives = 40;
 constexpr double kLoadsPerCollective = 1.25;
 constexpr double kLoadsPerScan = 4;
+// A warp's decision: no pass over a level; loads that depend on each other, from the job to the
+// lists; and collectives without shared memory.
+constexpr double kSmallInstructions = 4000;
+constexpr double kSmallLoads = 30;
+constexpr double kLoadsPerShuffles = 0.25;
 constexpr double kCopySeconds = 1.5e-6;  // of a copy of no bytes
 
 // A kernel's work, of three kinds; the slowest of them is the kernel's time.
@@ -94,6 +104,14 @@ class WorkOf {
     return {domains / kWarp * children * kChildInstructions, domains * (children + 1) * 8,
             std::ceil(lanes / kThreads) * children};
   }
+  // The widest level takes longest; its blocks wait for a value before they lower it.
+  Work operator()(const IndexArgs& args) const {
+    const double domains = double(args.job_count) * WidthAboveLeaves();
+    const double scans = Blocks(ScannedWidth(), kThreads) / kLoadsPerScan;
+    return {domains / kWarp * kIndexPasses * kDomainInstructions, domains * 4,
+            Blocks(args.job_count, gpu_.processors * kBulkBlocks) *
+                ((kIndexPasses + 1) * scans + kIndexCollectives * kLoadsPerCollective)};
+  }
   Work operator()(const DecideArgs& args) const {
     const double trips = Blocks(ScannedWidth(), kDecideThreads);
     const double at_once = gpu_.processors * kDecideBlocks;
@@ -106,6 +124,13 @@ class WorkOf {
             (kDecidePasses * ScannedWidth() * 4 + sizes_.reached_leaves * columns() * 8),
         std::ceil(args.job_count / at_once) * (kDecideCollectives * kLoadsPerCollective +
                                                kDecidePasses * trips / kLoadsPerScan + counting)};
+  }
+  Work operator()(const DecideSmallArgs& args) const {
+    const double counting = Blocks(sizes_.reached_leaves, kWarp) * columns();
+    return {args.job_count * (kSmallInstructions + counting * kDivideInstructions),
+            args.job_count * (1024.0 + sizes_.reached_leaves * columns() * 8),
+            Blocks(args.job_count, gpu_.processors * kDecideWarps) *
+                (kSmallLoads + kDecideCollectives * kLoadsPerShuffles + counting)};
   }
   // Those of shapes on which nothing failed end at once; no more is known of them.
   Work operator()(const ExclusionsArgs& /*args*/) const { return {0, 0, 1}; }
@@ -131,6 +156,10 @@ class WorkOf {
   double FanOut(std::int32_t level) const {
     const auto at = static_cast<std::size_t>(level);
     return std::ceil(Width(at + 1) / std::max(Width(at), 1.0));
+  }
+  double WidthAboveLeaves() const {
+    return std::accumulate(sizes_.level_widths.begin(), sizes_.level_widths.end(), 0.0) -
+           (sizes_.level_widths.empty() ? 0 : sizes_.level_widths.back());
   }
   // Domains that a decision looks at: those above the leaves, as most gangs want.
   double ScannedWidth() const {

@@ -87,6 +87,7 @@ class CudaDevice final : public Device {
 
   std::string_view name() const override { return name_; }
   std::int32_t concurrent_blocks() const override { return concurrent_blocks_; }
+  std::int32_t concurrent_warps() const override { return concurrent_warps_; }
   std::size_t free_memory_bytes() const override { return free_memory_bytes_; }
 
   DeviceResult<void*> Allocate(std::size_t bytes) override {
@@ -243,10 +244,15 @@ class CudaDevice final : public Device {
     name_ = properties.name;
     if (auto done = CheckCode(properties); !done) return done;
     int blocks = 0;
+    int warps = 0;
     if (auto done = Check(DecideBlocksPerProcessor(blocks), "reading the occupancy"); !done) {
       return done;
     }
+    if (auto done = Check(DecideWarpsPerProcessor(warps), "reading the occupancy"); !done) {
+      return done;
+    }
     concurrent_blocks_ = properties.multiProcessorCount * std::max(blocks, 1);
+    concurrent_warps_ = properties.multiProcessorCount * std::max(warps, 1);
     if (auto done = KeepFreedMemory(kDevice); !done) return done;
     std::size_t total = 0;
     if (auto done = Check(cudaMemGetInfo(&free_memory_bytes_, &total), "reading the free memory");
@@ -300,6 +306,7 @@ class CudaDevice final : public Device {
   cudaMemPool_t pool_ = nullptr;
   std::string name_;
   std::int32_t concurrent_blocks_ = 1;
+  std::int32_t concurrent_warps_ = 1;
   std::size_t free_memory_bytes_ = 0;
   RepeatedLaunches<CudaGraph> repeated_;
   KernelTimes* times_;

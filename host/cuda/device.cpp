@@ -13,7 +13,9 @@ std::string_view KernelName(std::size_t kernel) {
                                                              "count_classes_kernel",
                                                              "sum_classes_kernel",
                                                              "roll_up_kernel",
+                                                             "index_kernel",
                                                              "decide_kernel",
+                                                             "decide_small_kernel",
                                                              "exclusions_kernel",
                                                              "offsets_kernel",
                                                              "compact_kernel"};

@@ -44,8 +44,8 @@ using DeviceResult = tl::expected<T, DeviceError>;
 // A kernel with its arguments.
 using KernelCall =
     std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, CountGroupsArgs,
-                 CountGroupBatchesArgs, CountClassesArgs, SumClassesArgs, RollUpArgs, DecideArgs,
-                 ExclusionsArgs, OffsetsArgs, CompactArgs>;
+                 CountGroupBatchesArgs, CountClassesArgs, SumClassesArgs, RollUpArgs, IndexArgs,
+                 DecideArgs, DecideSmallArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 
@@ -78,6 +78,8 @@ class Device {
   virtual std::string_view name() const = 0;
   // Returns how many thread blocks of the decide kernel run at the same time, at least 1.
   virtual std::int32_t concurrent_blocks() const = 0;
+  // Returns how many warps of the kernel that decides small jobs run at the same time, at least 1.
+  virtual std::int32_t concurrent_warps() const = 0;
   // Returns the bytes that were free when the device was opened.
   virtual std::size_t free_memory_bytes() const = 0;
 

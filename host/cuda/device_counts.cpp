@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/decisions/level_index.hpp"
+
 namespace espalier {
 namespace {
 
@@ -11,9 +13,13 @@ CountsView LayOut(const PlacementJob& job, Packer& packer) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const std::int32_t domains = snapshot.domain_count();
   const std::int32_t stored = NeedsLeaves(job) ? domains : domains - snapshot.leaf_count();
-  return LayOutCounts(static_cast<std::size_t>(stored),
-                      !job.shape->slice.IsOnePod(snapshot.tree().lowest()), job.query.leaders > 0,
-                      packer);
+  CountsView counts = LayOutCounts(static_cast<std::size_t>(stored),
+                                   !job.shape->slice.IsOnePod(snapshot.tree().lowest()),
+                                   job.query.leaders > 0, packer);
+  if (counts.leaders == nullptr) {
+    counts.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(snapshot.tree().lowest()));
+  }
+  return counts;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct DeviceCounts {
     return counted_on.get() == &StampsOf(job) && made_at == counted_on->latest();
   }
 
-  // Allocates memory for all arrays that the job needs.
+  // Allocates memory for all arrays that the job needs, and for indices of the levels.
   DeviceResult<void> Allocate(const PlacementJob& job);
 
   std::shared_ptr<const PodShape> shape;  // keeps the address in the key from being reused

@@ -15,6 +15,7 @@ constexpr std::size_t kMaxMirrors = 8;
 // Shares of the memory that is free; the rest is for mirrors and answers.
 std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes() / 4; }
 std::size_t WorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 8; }
+std::size_t SmallWorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 32; }
 
 // Returns the indices of the evaluations of each state, in the order in which states come.
 std::vector<std::vector<std::size_t>> IndicesByState(std::span<const PlacementJob> jobs,
@@ -35,37 +36,50 @@ std::vector<std::vector<std::size_t>> IndicesByState(std::span<const PlacementJo
   return indices;
 }
 
-// Bounds the steps of evaluations: those of a job take no more steps than the one with the most
-// pods, and are estimated one by one only where that one is too much work.
-class BoundedSteps {
+// Bounds the work of evaluations. Those of a job take a thread block no more steps than the one
+// with the most pods, and are estimated one by one only where that one is too much work.
+class WorkOfEvaluations {
  public:
-  // Takes the evaluations asked[i] for all `indices`.
-  BoundedSteps(const JobWork& work, std::span<const PlacementJob> jobs,
-               std::span<const Evaluation> asked, std::span<const std::size_t> indices)
-      : work_(work), jobs_(jobs), of_job_(jobs.size()) {
+  // Takes the evaluations asked[i] for all `indices`, none of which is small where there are no
+  // `warps`.
+  WorkOfEvaluations(const JobWork& work, std::span<const PlacementJob> jobs,
+                    std::span<const Evaluation> asked, std::span<const std::size_t> indices,
+                    bool warps)
+      : work_(work), jobs_(jobs), asked_(asked), of_job_(jobs.size()) {
     for (const std::size_t i : indices) {
-      OfJob& job = of_job_[static_cast<std::size_t>(asked[i].job)];
+      const auto index = static_cast<std::size_t>(asked[i].job);
+      OfJob& job = of_job_[index];
+      if (warps && job.most_pods < 0) job.small = work.SmallOf(jobs[index]);
       job.most_pods = std::max(job.most_pods, asked[i].pods);
+      if (asked[i].pods <= job.small.pods) ++small_;
     }
   }
 
-  std::int64_t Of(const Evaluation& evaluation) {
-    const auto index = static_cast<std::size_t>(evaluation.job);
+  // Returns the number of small evaluations.
+  std::size_t small() const { return small_; }
+
+  // Returns the work of the evaluation with this index.
+  BoundedWork Of(std::size_t i) {
+    const auto index = static_cast<std::size_t>(asked_[i].job);
     OfJob& job = of_job_[index];
+    if (asked_[i].pods <= job.small.pods) return {job.small.steps, true};
     if (job.most_steps < 0) job.most_steps = work_.Steps(jobs_[index], job.most_pods);
-    if (job.most_steps <= kMaxBlockSteps) return job.most_steps;
-    return work_.Steps(jobs_[index], evaluation.pods);
+    if (job.most_steps <= kMaxBlockSteps) return {job.most_steps, false};
+    return {work_.Steps(jobs_[index], asked_[i].pods), false};
   }
 
  private:
   struct OfJob {
-    Count most_pods = 0;
+    Count most_pods = -1;
+    JobWork::Small small;
     std::int64_t most_steps = -1;  // not estimated yet
   };
 
   const JobWork& work_;
   std::span<const PlacementJob> jobs_;
+  std::span<const Evaluation> asked_;
   std::vector<OfJob> of_job_;
+  std::size_t small_ = 0;
 };
 
 }  // namespace
@@ -74,7 +88,9 @@ DeviceSession::DeviceSession(std::unique_ptr<Device> device)
     : device_(std::move(device)),
       counts_bytes_(CountsBytes(*device_)),
       counts_cache_(*device_, counts_bytes_),
-      workspaces_(*device_, WorkspaceBytes(*device_)),
+      workspaces_(*device_, WorkspaceBytes(*device_), {}),
+      small_workspaces_(*device_, SmallWorkspaceBytes(*device_),
+                        {.longest_list = kSmallList, .leaders = false}),
       wave_memory_(*device_) {}
 
 DeviceSession::~DeviceSession() {
@@ -122,19 +138,27 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
   if (!mirror) return tl::unexpected(mirror.error());
   const bool balanced =
       std::ranges::any_of(indices, [&](std::size_t i) { return job_of(i).query.balanced; });
-  const auto blocks = static_cast<std::int32_t>(
-      std::min(indices.size(), static_cast<std::size_t>(device_->concurrent_blocks())));
-  if (auto done = workspaces_.Prepare(state.snapshot().tree(), balanced, blocks); !done) {
-    return done;
-  }
-  BoundedSteps steps((*mirror)->work(), jobs, asked, indices);
+  // Few evaluations are one launch, of thread blocks.
+  const bool warps = indices.size() > static_cast<std::size_t>(device_->concurrent_blocks());
+  WorkOfEvaluations work((*mirror)->work(), jobs, asked, indices, warps);
+  const auto prepare = [&](Workspaces& workspaces, std::size_t evaluations, bool with_balanced,
+                           std::int32_t teams) -> DeviceResult<void> {
+    if (evaluations == 0) return {};
+    return workspaces.Prepare(
+        state.snapshot().tree(), with_balanced,
+        static_cast<std::int32_t>(std::min(evaluations, static_cast<std::size_t>(teams))));
+  };
+  DeviceResult<void> done =
+      prepare(workspaces_, indices.size() - work.small(), balanced, device_->concurrent_blocks());
+  if (done) done = prepare(small_workspaces_, work.small(), false, device_->concurrent_warps());
+  if (!done) return done;
   while (!indices.empty()) {
-    Wave wave(*device_, **mirror, state, jobs, counts_bytes_, workspaces_.size());
+    Wave wave(*device_, **mirror, state, jobs, counts_bytes_, workspaces_, small_workspaces_);
     wave.Reserve(indices.size());
     for (; !indices.empty(); indices = indices.subspan(1)) {
       const std::size_t index = indices.front();
-      const std::int64_t most = steps.Of(asked[index]);
-      if (most > kMaxBlockSteps) {
+      const BoundedWork most = work.Of(index);
+      if (most.steps > kMaxBlockSteps) {
         answers.declined.push_back(index);
         continue;
       }
@@ -143,8 +167,8 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
       if (!*added) break;
     }
     if (wave.empty()) break;
-    const auto done = wave.Run(workspaces_, wave_memory_, answers.parts.emplace_back(),
-                               answers.decided.emplace_back(), answers.declined);
+    done = wave.Run(wave_memory_, answers.parts.emplace_back(), answers.decided.emplace_back(),
+                    answers.declined);
     if (!done) return done;
   }
   return {};

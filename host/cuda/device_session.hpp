@@ -53,7 +53,8 @@ class DeviceSession {
   std::size_t counts_bytes_;  // limit of a wave's counts, and of the cached ones
   std::list<std::unique_ptr<StateMirror>> mirrors_;  // most recently used first
   DeviceCountsCache counts_cache_;
-  Workspaces workspaces_;
+  Workspaces workspaces_;        // of thread blocks
+  Workspaces small_workspaces_;  // of warps
   WaveMemory wave_memory_;
 };
 

@@ -22,6 +22,7 @@
 namespace espalier {
 namespace {
 
+constexpr std::int32_t kWarpsOfBlock = 4;
 constexpr int kPoison = 0xA5;  // a large negative number as a count, a pointer to nowhere
 
 tl::unexpected<DeviceError> OutOfMemory(std::size_t bytes) {
@@ -41,6 +42,7 @@ class EmulatedDevice final : public Device {
       : options_(options), order_(options.block_order) {}
   std::string_view name() const override { return "emulated"; }
   std::int32_t concurrent_blocks() const override { return options_.concurrent_blocks; }
+  std::int32_t concurrent_warps() const override { return kWarpsOfBlock * concurrent_blocks(); }
   std::size_t free_memory_bytes() const override { return options_.free_memory_bytes; }
 
   // Pages of its own, so that they can be closed to the host.

@@ -41,13 +41,15 @@ static_assert(sizeof(Share::domain) == sizeof(LeafShare::leaf) &&
 }  // namespace
 
 Wave::Wave(Device& device, StateMirror& mirror, const FlavorState& state,
-           std::span<const PlacementJob> jobs, std::size_t max_counts_bytes, std::int32_t blocks)
+           std::span<const PlacementJob> jobs, std::size_t max_counts_bytes,
+           const Workspaces& blocks, const Workspaces& warps)
     : device_(&device),
       mirror_(&mirror),
       state_(&state),
       jobs_(jobs),
       max_counts_bytes_(max_counts_bytes),
-      block_steps_(static_cast<std::size_t>(blocks), 0),
+      wide_(blocks),
+      small_(warps),
       counts_(mirror, state),
       shape_of_job_(jobs.size(), -1) {}
 
@@ -56,23 +58,22 @@ void Wave::Reserve(std::size_t evaluations) {
   indices_.reserve(std::min(evaluations, kMaxJobs));
 }
 
-DeviceResult<bool> Wave::Add(const Evaluation& evaluation, std::size_t index, std::int64_t steps,
-                             DeviceCountsCache& cache) {
+DeviceResult<bool> Wave::Add(const Evaluation& evaluation, std::size_t index,
+                             const BoundedWork& work, DeviceCountsCache& cache) {
   const PlacementJob& job = jobs_[static_cast<std::size_t>(evaluation.job)];
   const std::int32_t shares = ShareCapacity(job, evaluation.pods);
-  std::int64_t& block_steps = block_steps_[next_block_];
+  DecidedTogether& decided = work.small ? small_ : wide_;
   if (!members_.empty()) {
     if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
-    if (block_steps + steps > kMaxBlockSteps) return false;
+    if (!decided.HasRoom(work.steps)) return false;
   }
   const DeviceResult<std::int32_t> shape = ShapeOf(evaluation.job, cache);
   if (!shape) return tl::unexpected(shape.error());
   if (*shape < 0) return false;
+  decided.Add(static_cast<std::int32_t>(members_.size()), work.steps);
   members_.push_back({evaluation.pods, share_capacity_, shares, *shape});
   indices_.push_back(index);
   share_capacity_ += shares;
-  block_steps += steps;
-  if (++next_block_ == block_steps_.size()) next_block_ = 0;
   return true;
 }
 
@@ -101,12 +102,12 @@ DeviceResult<std::int32_t> Wave::ShapeOf(std::int32_t job, DeviceCountsCache& ca
   return shape;
 }
 
-DeviceResult<void> Wave::Run(const Workspaces& workspaces, WaveMemory& memory,
-                             PlacementColumns& answers, std::vector<std::size_t>& decided,
+DeviceResult<void> Wave::Run(WaveMemory& memory, PlacementColumns& answers,
+                             std::vector<std::size_t>& decided,
                              std::vector<std::size_t>& declined) {
   if (auto done = counts_.Prepare(memory.tables); !done) return done;
   if (auto done = Send(memory); !done) return done;
-  if (auto done = Launch(workspaces, memory); !done) return done;
+  if (auto done = Launch(memory); !done) return done;
   const DeviceResult<const LeafShare*> shares = Receive(memory);
   if (!shares) return tl::unexpected(shares.error());
   counts_.NoteCounted();
@@ -172,27 +173,34 @@ DeviceResult<void> Wave::Send(WaveMemory& memory) {
     CompleteShapes();
     input_.shapes = packer.Add(shapes_);
     input_.jobs = packer.Add(members_);
+    input_.wide = packer.Add(wide_.rows());
+    input_.small = packer.Add(small_.rows());
     input_.shape_failed = packer.Add(failed);
   });
 }
 
-DeviceResult<void> Wave::Launch(const Workspaces& workspaces, WaveMemory& memory) {
+DeviceResult<void> Wave::Launch(WaveMemory& memory) {
   const auto job_count = static_cast<std::int32_t>(members_.size());
   auto* shares = reinterpret_cast<Share*>(memory.shares.data());
   std::vector<KernelCall> calls;
   counts_.AddCalls(calls);
-  DecideArgs decide;
-  decide.tree = mirror_->tree();
-  decide.shapes = input_.shapes;
-  decide.jobs = input_.jobs;
-  decide.job_count = job_count;
-  decide.workspaces = workspaces.data();
-  decide.queries = workspaces.queries();
-  decide.workspace_count = workspaces.size();
-  decide.answers = answers_.columns;
-  decide.shares = shares;
-  decide.shape_failed = input_.shape_failed;
-  calls.emplace_back(decide);
+  const auto decide = [&](const DecidedTogether& decided, const std::int32_t* rows) {
+    DecideArgs args;
+    args.tree = mirror_->tree();
+    args.shapes = input_.shapes;
+    args.jobs = input_.jobs;
+    args.rows = rows;
+    args.job_count = static_cast<std::int32_t>(decided.rows().size());
+    args.workspaces = decided.workspaces().data();
+    args.queries = decided.workspaces().queries();
+    args.workspace_count = decided.workspaces().size();
+    args.answers = answers_.columns;
+    args.shares = shares;
+    args.shape_failed = input_.shape_failed;
+    return args;
+  };
+  if (!wide_.rows().empty()) calls.emplace_back(decide(wide_, input_.wide));
+  if (!small_.rows().empty()) calls.emplace_back(DecideSmallArgs{decide(small_, input_.small)});
   calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.shapes,
                                     static_cast<std::int32_t>(shapes_.size()),
                                     input_.shape_failed});

@@ -303,6 +303,10 @@ void WaveCounts::AddCalls(const Stale& stale, const Where& where,
     calls.emplace_back(
         RollUpArgs{tree, level, where.domains[static_cast<std::size_t>(level)], first, count});
   }
+  if (lowest > 0) {
+    const auto [first, count] = jobs(0, stale.entries.size());
+    calls.emplace_back(IndexArgs{tree, first, count});
+  }
 }
 
 void WaveCounts::NoteCounted() {

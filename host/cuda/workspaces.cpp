@@ -20,16 +20,16 @@ std::size_t WidestLevel(const TreeView& tree) {
 
 }  // namespace
 
-Workspaces::Workspaces(Device& device, std::size_t max_bytes)
-    : max_bytes_(max_bytes), memory_(device), table_(device) {}
+Workspaces::Workspaces(Device& device, std::size_t max_bytes, WorkspaceLimits limits)
+    : max_bytes_(max_bytes), limits_(limits), memory_(device), table_(device) {}
 
-Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
+Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) const {
   Workspace workspace;
   workspace.level = packer.Leave<Candidate>(extent.width);
   workspace.chosen = packer.Leave<Candidate>(extent.width);
   workspace.current = packer.Leave<Share>(extent.width);
   workspace.next = packer.Leave<Share>(extent.width);
-  workspace.leaves = LayOutCounts(extent.domains, true, true, packer);
+  workspace.leaves = LayOutCounts(extent.domains, true, limits_.leaders, packer);
   if (!extent.balanced) return workspace;
   workspace.trial = LayOutCounts(extent.domains, true, true, packer);
   workspace.best = LayOutCounts(extent.domains, true, true, packer);
@@ -41,9 +41,9 @@ Workspace Workspaces::LayOut(const Extent& extent, Packer& packer) {
   return workspace;
 }
 
-DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t blocks) {
+DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std::int32_t teams) {
   Extent wanted = extent_;
-  wanted.width = std::max(wanted.width, WidestLevel(tree));
+  wanted.width = std::max(wanted.width, std::min(WidestLevel(tree), limits_.longest_list));
   wanted.domains = std::max(wanted.domains, static_cast<std::size_t>(tree.domain_count()));
   wanted.balanced = wanted.balanced || balanced;
   Packer measure;
@@ -51,7 +51,7 @@ DeviceResult<void> Workspaces::Prepare(const TreeView& tree, bool balanced, std:
   measure.Leave<PlacementQuery>(1);
   const std::size_t room = std::max<std::size_t>(max_bytes_ / measure.size(), 1);
   const auto size =
-      static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(blocks), 1, room));
+      static_cast<std::int32_t>(std::clamp<std::size_t>(static_cast<std::size_t>(teams), 1, room));
   if (wanted == extent_ && size <= size_) return {};
   size_ = 0;
   if (auto grown = memory_.Reserve(measure.size() * static_cast<std::size_t>(size)); !grown) {

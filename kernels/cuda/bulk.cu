@@ -1,4 +1,4 @@
-// Passes that decide nothing: new amounts in, counting, roll-up, answers out.
+// Passes that decide nothing: new amounts in, counting, roll-up, indices, answers out.
 #include "kernels/cuda/launch.cuh"
 
 namespace espalier {
@@ -55,6 +55,12 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) roll_up_kernel(cons
   RunThisBlock<kBulkThreads>(args);
 }
 
+// Grid: x over the levels above the leaves, y over count jobs. A block indexes the domains of a
+// level.
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) index_kernel(const IndexArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
 // Grid: x over portions of the leaves, y over kShapesPerLook shapes each; those of which nothing
 // failed are passed over.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
@@ -100,6 +106,9 @@ cudaError_t Launch(const SumClassesArgs& args, cudaStream_t stream) {
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream) {
   return LaunchChecked(roll_up_kernel, kBulkThreads, args, stream);
 }
+cudaError_t Launch(const IndexArgs& args, cudaStream_t stream) {
+  return LaunchChecked(index_kernel, kBulkThreads, args, stream);
+}
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream) {
   return LaunchChecked(exclusions_kernel, kBulkThreads, args, stream);
 }
@@ -141,6 +150,10 @@ cudaError_t CheckKernel<SumClassesArgs>() {
 template <>
 cudaError_t CheckKernel<RollUpArgs>() {
   return CheckCode(roll_up_kernel);
+}
+template <>
+cudaError_t CheckKernel<IndexArgs>() {
+  return CheckCode(index_kernel);
 }
 template <>
 cudaError_t CheckKernel<ExclusionsArgs>() {

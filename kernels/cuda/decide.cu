@@ -1,4 +1,4 @@
-// The decisions: one block answers one evaluation at a time.
+// The decisions that are more than a warp's: one block answers one evaluation at a time.
 #include "kernels/cuda/launch.cuh"
 
 namespace espalier {

@@ -7,6 +7,7 @@
 
 #include "kernels/atomics.hpp"
 #include "kernels/cuda/grid.hpp"
+#include "kernels/cuda/index_blocks.hpp"
 #include "kernels/decisions/counts_source.hpp"
 #include "kernels/decisions/exclusions.hpp"
 #include "kernels/decisions/leaf_counts.hpp"
@@ -51,10 +52,11 @@ struct AnswerColumns {
 struct DecideArgs {
   TreeView tree;
   const DecideShape* shapes = nullptr;
-  const DecideJob* jobs = nullptr;
+  const DecideJob* jobs = nullptr;     // [rows]
+  const std::int32_t* rows = nullptr;  // [job_count] of those that this launch decides
   std::int32_t job_count = 0;
   const Workspace* workspaces = nullptr;
-  PlacementQuery* queries = nullptr;  // [workspace_count] of the job that each block decides
+  PlacementQuery* queries = nullptr;  // [workspace_count] of the job that each team decides
   std::int32_t workspace_count = 0;
   AnswerColumns answers;
   Share* shares = nullptr;               // each job's at its share_begin, by leaf, ascending
@@ -62,7 +64,12 @@ struct DecideArgs {
   bool operator==(const DecideArgs&) const = default;
 };
 
-inline Grid GridOf(const DecideArgs& args) {
+// The same for jobs that a warp decides (JobWork::SmallOf).
+struct DecideSmallArgs : DecideArgs {
+  bool operator==(const DecideSmallArgs&) const = default;
+};
+
+ESPALIER_HD inline Grid GridOf(const DecideArgs& args) {
   return {args.job_count < args.workspace_count ? args.job_count : args.workspace_count, 1};
 }
 
@@ -96,29 +103,48 @@ ESPALIER_HD inline void WriteRow(const PlacementOutcome& outcome, std::int32_t s
   }
 }
 
-// Decides one job after the other in the block's own workspace.
-template <class Team>
-ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
+// Decides one job after the other in the team's own workspace, as
+// `place(counts, source, query, workspace)` does.
+template <class Team, class Place>
+ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block, const Place& place) {
   const Workspace& workspace = args.workspaces[block.x];
   PlacementQuery& query = args.queries[block.x];
   for (std::int32_t i = block.x; i < args.job_count; i += args.workspace_count) {
-    const DecideJob& job = args.jobs[i];
+    const std::int32_t row = args.rows[i];
+    const DecideJob& job = args.jobs[row];
     const DecideShape& shape = args.shapes[job.shape];
     CopyQuery(team, shape.query, job.pods, &query);
-    const CountsView counts = shape.counts;
     const ReachedLeaves source{args.tree, query.slice, shape.leaves_stored ? nullptr : &shape.input,
-                               counts, CloneView(workspace.leaves, counts)};
-    const PlacementWithShares outcome = Place(team, args.tree, counts, source, query, workspace);
+                               shape.counts, CloneView(workspace.leaves, shape.counts)};
+    const PlacementWithShares outcome = place(shape.counts, source, query, workspace);
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {
-      WriteRow(outcome, shares, args.answers, i);
+      WriteRow(outcome, shares, args.answers, row);
       if (outcome.status == PlacementStatus::kDoesNotFit && Raise(args.shape_failed[job.shape])) {
         Clear(shape.exclusions);
       }
     }
     team.sync();
   }
+}
+
+template <class Team>
+ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
+  DecideJobs(team, args, block,
+             [&](const CountsView counts, const ReachedLeaves& source, const PlacementQuery& query,
+                 const Workspace& workspace) {
+               return Place(team, args.tree, counts, source, query, workspace);
+             });
+}
+
+template <class Team>
+ESPALIER_HD void RunBlock(Team& team, const DecideSmallArgs& args, Grid block) {
+  DecideJobs(team, args, block,
+             [&](const CountsView counts, const ReachedLeaves& source, const PlacementQuery& query,
+                 const Workspace& workspace) {
+               return PlaceUnbalanced(team, args.tree, counts, source, query, workspace);
+             });
 }
 
 // Adds up what excludes leaves, for the shapes that some job failed of.

@@ -12,14 +12,16 @@ inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens t
 inline constexpr int kBulkBlocks = 4;
 inline constexpr int kGroupBlocks = 2;  // whose threads keep sums of all shapes of a batch
 inline constexpr int kDecideBlocks = 2;
+inline constexpr int kDecideSmallBlocks = 4;
 
-// Queues one kernel and checks that it was accepted; debug builds wait and check that it ran,
-// unless the stream records a graph.
+// Queues one kernel, a block of which does the work of `teams` in the x direction, and checks that
+// it was accepted; debug builds wait and check that it ran, unless the stream records a graph.
 template <class Args>
-cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
-                          cudaStream_t stream) {
-  const Grid grid = GridOf(args);
+cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args, cudaStream_t stream,
+                          int teams = 1) {
+  Grid grid = GridOf(args);
   if (grid.x <= 0 || grid.y <= 0) return cudaSuccess;
+  grid.x = BlocksFor(grid.x, teams);
   const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
   kernel<<<blocks, static_cast<unsigned>(threads), 0, stream>>>(args);
   const cudaError_t launched = cudaGetLastError();

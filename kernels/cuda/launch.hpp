@@ -19,7 +19,9 @@ cudaError_t Launch(const CountGroupBatchesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountClassesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const SumClassesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
+cudaError_t Launch(const IndexArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
+cudaError_t Launch(const DecideSmallArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
@@ -44,7 +46,11 @@ cudaError_t CheckKernel<SumClassesArgs>();
 template <>
 cudaError_t CheckKernel<RollUpArgs>();
 template <>
+cudaError_t CheckKernel<IndexArgs>();
+template <>
 cudaError_t CheckKernel<DecideArgs>();
+template <>
+cudaError_t CheckKernel<DecideSmallArgs>();
 template <>
 cudaError_t CheckKernel<ExclusionsArgs>();
 template <>
@@ -54,5 +60,7 @@ cudaError_t CheckKernel<CompactArgs>();
 
 // Sets how many blocks of the decide kernel a processor of the current device holds at a time.
 cudaError_t DecideBlocksPerProcessor(int& blocks);
+// Sets how many warps of the kernel that decides small jobs it holds at a time.
+cudaError_t DecideWarpsPerProcessor(int& warps);
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/decisions/leader_first.hpp"
+#include "kernels/decisions/level_index.hpp"
 #include "kernels/decisions/lists.hpp"
 #include "kernels/decisions/orders.hpp"
 #include "kernels/decisions/scans.hpp"
@@ -67,28 +68,34 @@ ESPALIER_HD Candidate LeastOf(Team& team, const CountsView& counts, DomainRange 
 // Returns the first domain of a level with the fewest slices, then pods, beside a leader or not,
 // that are at least `need`; without affinity.
 template <class Team>
-ESPALIER_HD Candidate TightestOf(Team& team, const CountsView& counts, DomainRange level,
-                                 bool with_leader, Count need) {
+ESPALIER_HD Candidate TightestOf(Team& team, const TreeView& tree, const CountsView& counts,
+                                 std::int32_t level, bool with_leader, Count need) {
+  const LevelIndex* const of_level = LevelIndexOf(tree, counts, level);
+  if (of_level != nullptr && of_level->Tells(need)) {
+    const std::int32_t domain = of_level->Tightest(need);
+    return domain < 0 ? Candidate{} : MakeCandidate(counts, domain);
+  }
+  const DomainRange range = DomainsOf(tree, level);
   const StoredCount* slices =
-      (with_leader ? counts.slices_with_leader : counts.slices) + level.begin;
-  const StoredCount* pods = (with_leader ? counts.pods_with_leader : counts.pods) + level.begin;
-  const SliceIndex* const index = IndexOfLevel(team, counts, level);
+      (with_leader ? counts.slices_with_leader : counts.slices) + range.begin;
+  const StoredCount* pods = (with_leader ? counts.pods_with_leader : counts.pods) + range.begin;
+  const SliceIndex* const index = IndexOfLevel(team, counts, range);
   const std::int32_t first =
       index != nullptr
           ? index->FirstTightest(need)
-          : FirstTightest(team, slices, slices == pods ? nullptr : pods, level.size(), need);
-  return first < 0 ? Candidate{} : MakeCandidate(counts, level.begin + first);
+          : FirstTightest(team, slices, slices == pods ? nullptr : pods, range.size(), need);
+  return first < 0 ? Candidate{} : MakeCandidate(counts, range.begin + first);
 }
 
-// Returns the tightest domain that is sufficient alone.
+// Returns the tightest domain of a level that is sufficient alone.
 template <class Team>
-ESPALIER_HD Candidate TightestSufficient(Team& team, const CountsView& counts,
-                                         const PlacementQuery& query, DomainRange range) {
+ESPALIER_HD Candidate TightestSufficient(Team& team, const TreeView& tree, const CountsView& counts,
+                                         const PlacementQuery& query, std::int32_t level) {
   if (counts.affinity == nullptr) {
-    const Candidate tightest = TightestOf(team, counts, range, true, query.slices());
+    const Candidate tightest = TightestOf(team, tree, counts, level, true, query.slices());
     if (tightest.none() || tightest.leaders >= query.leaders) return tightest;
   }
-  return LeastOf(team, counts, range, TightestOrder{},
+  return LeastOf(team, counts, DomainsOf(tree, level), TightestOrder{},
                  [&](std::int32_t d) { return Sufficient(MakeCandidate(counts, d), query); });
 }
 
@@ -188,7 +195,7 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
       const Count left = rest - (held - last.slices);
       Candidate tightest;
       const bool scored = counts.affinity != nullptr;
-      if (!scored) tightest = TightestOf(team, counts, range, false, left);
+      if (!scored) tightest = TightestOf(team, tree, counts, choice.level, false, left);
       if (scored || tightest.domain == leader) {
         tightest = LeastOf(team, counts, range, PlainOrder{true}, [&](std::int32_t d) {
           return counts.slices[d] >= left && counts.Affinity(d) == last.affinity && d != leader;
@@ -209,16 +216,21 @@ ESPALIER_HD Choice ChooseSeveral(Team& team, const TreeView& tree, const CountsV
 
 // Returns the fit that a failure reports when no domain of a level is sufficient (R10.5, R10.7).
 template <class Team>
-ESPALIER_HD Count LargestPartialFit(Team& team, const CountsView& counts,
-                                    const PlacementQuery& query, DomainRange level) {
+ESPALIER_HD Count LargestPartialFit(Team& team, const TreeView& tree, const CountsView& counts,
+                                    const PlacementQuery& query, std::int32_t level) {
+  const DomainRange range = DomainsOf(tree, level);
+  // Where nothing but capacity tells domains apart, it is the most that one holds.
+  if (!query.least_free || counts.IsPlainPodCount()) {
+    const LevelIndex* const of_level = LevelIndexOf(tree, counts, level);
+    if (of_level != nullptr) return of_level->most;
+  }
   if (counts.affinity == nullptr && counts.IsPlainPodCount()) {
-    // Either is the most that a domain holds, where nothing but pods tells domains apart.
-    const SliceIndex* const index = IndexOfLevel(team, counts, level);
-    return index != nullptr ? index->histogram->most() : MostOf(team, counts.pods, level);
+    const SliceIndex* const index = IndexOfLevel(team, counts, range);
+    return index != nullptr ? index->histogram->most() : MostOf(team, counts.pods, range);
   }
   const auto any = [](std::int32_t) { return true; };
-  return query.least_free ? LeastOf(team, counts, level, ReversedLeaderOrder{true}, any).pods
-                          : LeastOf(team, counts, level, LeaderOrder{}, any).slices;
+  return query.least_free ? LeastOf(team, counts, range, ReversedLeaderOrder{true}, any).pods
+                          : LeastOf(team, counts, range, LeaderOrder{}, any).slices;
 }
 
 // Returns whether only the top of Order A may be chosen, as affinity beats compactness for a
@@ -237,7 +249,7 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
   Choice choice;
   choice.level = level;
   choice.total = query.slices();
-  const DomainRange range{tree.LevelBegin(level), tree.LevelEnd(level)};
+  const DomainRange range = DomainsOf(tree, level);
   if (range.size() == 0) {
     choice.status = PlacementStatus::kNoDomains;
     return choice;
@@ -245,11 +257,11 @@ ESPALIER_HD Choice ChooseAtLevel(Team& team, const TreeView& tree, const CountsV
   const auto any = [](std::int32_t) { return true; };
   if (!OnlyTopMayAnswer(query, counts.affinity != nullptr) ||
       Sufficient(LeastOf(team, counts, range, LeaderOrder{}, any), query)) {
-    const Candidate tightest = TightestSufficient(team, counts, query, range);
+    const Candidate tightest = TightestSufficient(team, tree, counts, query, level);
     if (!tightest.none()) return ChooseOne(team, tightest, choice, workspace);
   }
   if (query.required) {
-    choice.fit = LargestPartialFit(team, counts, query, range);
+    choice.fit = LargestPartialFit(team, tree, counts, query, level);
     return choice;
   }
   if (level > 0 && !query.unconstrained) {

@@ -1,4 +1,5 @@
-// A CUDA thread block: collectives on CUB. The only GPU-specific decision file.
+// A CUDA thread block: collectives on CUB. Only this and warp_team.cuh are specific to GPUs in what
+// decides.
 #pragma once
 
 #include <cstddef>
@@ -91,12 +92,6 @@ class BlockTeam {
   }
 
  private:
-  template <class T, class Less>
-  struct Lesser {
-    Less less;
-    __device__ T operator()(const T& a, const T& b) const { return less(b, a) ? b : a; }
-  };
-
   template <class T>
   __device__ T& As() {
     static_assert(sizeof(T) <= kScratchBytes && alignof(T) <= 16);

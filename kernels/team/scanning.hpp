@@ -14,6 +14,13 @@ struct SmallerInt {
   }
 };
 
+// The lesser of two values by a strict total order.
+template <class T, class Less>
+struct Lesser {
+  Less less;
+  ESPALIER_HD T operator()(const T& a, const T& b) const { return less(b, a) ? b : a; }
+};
+
 // Returns what first_tightest of the Team contract says: three passes, each of them reduced.
 template <class Team>
 ESPALIER_HD std::int32_t ScanForTightest(Team& team, const std::int32_t* values,

@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/team/block_team.cuh"
+#include "kernels/team/warp_team.cuh"
 #include "tests/cuda/collectives.hpp"
 
 namespace espalier {
@@ -14,8 +15,18 @@ __global__ void __launch_bounds__(kThreads) collectives_kernel(const Collectives
   RunCollectives(team, args);
 }
 
+// Grid: one block of one warp.
+__global__ void __launch_bounds__(WarpTeam::kLanes)
+    warp_collectives_kernel(const CollectivesArgs args) {
+  WarpTeam team;
+  RunCollectives(team, args);
+}
+
 cudaError_t Launch(int threads, const CollectivesArgs& args) {
   switch (threads) {
+    case kOneWarp:
+      warp_collectives_kernel<<<1, WarpTeam::kLanes>>>(args);
+      break;
     case 32:
       collectives_kernel<32><<<1, 32>>>(args);
       break;

@@ -99,8 +99,11 @@ ESPALIER_HD void RunCollectives(Team& team, const CollectivesArgs& args) {
   if (team.rank() == 0) *args.result = result;
 }
 
-// Runs the same in one block of `threads` (32, 128 or 256) on the device, and waits. Arrays are
-// in host memory. Returns a text that says what failed; null: nothing.
+inline constexpr int kOneWarp = 0;
+
+// Runs the same in one block of `threads` (32, 128 or 256) on the device, or in a warp where that
+// is kOneWarp, and waits. Arrays are in host memory. Returns a text that says what failed; null:
+// nothing.
 const char* RunCollectivesOnDevice(int threads, const CollectivesArgs& args);
 
 }  // namespace espalier

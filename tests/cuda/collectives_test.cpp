@@ -1,4 +1,4 @@
-// BlockTeam keeps the Team contract: its collectives answer what one lane answers.
+// BlockTeam and WarpTeam keep the Team contract: their collectives answer what one lane answers.
 #include "tests/cuda/collectives.hpp"
 
 #include <cstring>
@@ -53,7 +53,7 @@ TEST_F(BlockTeamTest, CollectivesAnswerAsOnOneLane) {
     Collected right(values);
     SerialTeam one_lane;
     RunCollectives(one_lane, right.args);
-    for (const int threads : {32, 128, 256}) {
+    for (const int threads : {kOneWarp, 32, 128, 256}) {
       Collected device(values);
       const char* fault = RunCollectivesOnDevice(threads, device.args);
       ASSERT_EQ(fault, nullptr) << fault;

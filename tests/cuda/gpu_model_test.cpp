@@ -67,6 +67,16 @@ TEST(GpuModelTest, MovingMuchIsBoundByMemory) {
   EXPECT_NEAR(KernelSeconds(kH200, kSizes, args), bytes / 4.8e12, 1e-9);
 }
 
+TEST(GpuModelTest, AWarpsDecisionsDoNotDependOnTheWidthOfALevel) {
+  DecideSmallArgs small;
+  small.job_count = 5000;
+  const ModelSizes narrow{{16, 64, 512, 8192}, 8};
+  EXPECT_EQ(KernelSeconds(kH100, kSizes, small), KernelSeconds(kH100, narrow, small));
+  DecideArgs wide;
+  wide.job_count = 5000;
+  EXPECT_GT(KernelSeconds(kH100, kSizes, wide), KernelSeconds(kH100, narrow, wide));
+}
+
 TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
   Predictor predictor;
   PredictingDevice device(MakeEmulatedDevice(), predictor);

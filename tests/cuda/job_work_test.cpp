@@ -1,4 +1,5 @@
-// Tests that work that is too much for one thread block is known before, and does not go there.
+// Tests that work that is too much for one thread block is known before, and does not go there, and
+// that what is small goes to warps.
 #include "host/cuda/job_work.hpp"
 
 #include <memory>
@@ -126,11 +127,60 @@ TEST(JobWorkTest, NoNumberOverflows) {
   }
 }
 
-class BoundedWork : public testing::Test {
+std::int64_t WarpStepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false) {
+  PlacementJob job;
+  job.query = query;
+  auto filter = std::make_shared<NodeFilter>();
+  if (scored) filter->affinity = {1};
+  job.filter = filter;
+  const JobWork::Small small = JobWork(tree.view()).SmallOf(job);
+  return query.pods <= small.pods ? small.steps : JobWork::kManySteps;
+}
+
+TEST(JobWorkTest, GangsThatAnIndexFindsAPlaceForAreSmall) {
+  const Tree tree(kLarge);
+  for (std::int32_t level = 0; level < 3; ++level) {
+    for (const Count pods : {0, 1, 16, 128}) {
+      PlacementQuery query = Query(level, 3, pods);
+      EXPECT_LE(WarpStepsOf(tree, query), kSmallSteps) << pods << " preferred at " << level;
+      query.required = true;
+      EXPECT_LE(WarpStepsOf(tree, query), kSmallSteps) << pods << " required at " << level;
+    }
+  }
+  PlacementQuery slices = Query(2, 2, 512);
+  slices.required = true;
+  EXPECT_EQ(WarpStepsOf(tree, slices), JobWork::kManySteps) << "more than is told of";
+  slices.slice.size = 4;
+  EXPECT_LE(WarpStepsOf(tree, slices), kSmallSteps);
+}
+
+TEST(JobWorkTest, WhatNeedsAWholeLevelIsNotSmall) {
+  const Tree tree(kLarge);
+  const PlacementQuery small = Query(2, 3, 16);
+  EXPECT_LE(WarpStepsOf(tree, small), kSmallSteps);
+  EXPECT_EQ(WarpStepsOf(tree, small, true), JobWork::kManySteps) << "scores";
+  EXPECT_EQ(WarpStepsOf(tree, Query(3, 3, 16)), JobWork::kManySteps) << "leaves";
+  EXPECT_EQ(WarpStepsOf(tree, Query(2, 3, 100000)), JobWork::kManySteps) << "long lists";
+  PlacementQuery query = small;
+  query.leaders = 1;
+  EXPECT_EQ(WarpStepsOf(tree, query), JobWork::kManySteps);
+  query = small;
+  query.least_free = true;
+  EXPECT_EQ(WarpStepsOf(tree, query), JobWork::kManySteps);
+  query = small;
+  query.balanced = true;
+  EXPECT_EQ(WarpStepsOf(tree, query), JobWork::kManySteps);
+  query.required = true;  // which is never balanced
+  EXPECT_LE(WarpStepsOf(tree, query), kSmallSteps);
+  EXPECT_EQ(WarpStepsOf(Tree(kHosts), Query(0, 0, 1)), JobWork::kManySteps);
+}
+
+class BoundedWorkTest : public testing::Test {
  protected:
   std::shared_ptr<DeviceBackend> Make() {
     plan_->on_call = [this](const KernelCall& call) {
       if (const auto* args = std::get_if<DecideArgs>(&call)) decided_.push_back(args->job_count);
+      if (const auto* args = std::get_if<DecideSmallArgs>(&call)) small_.push_back(args->job_count);
     };
     auto backend = DeviceBackend::Make(
         "emulated",
@@ -142,7 +192,8 @@ class BoundedWork : public testing::Test {
   }
 
   std::shared_ptr<FaultPlan> plan_ = std::make_shared<FaultPlan>();
-  std::vector<std::int32_t> decided_;  // jobs, by launch
+  std::vector<std::int32_t> decided_;  // jobs of thread blocks, by launch
+  std::vector<std::int32_t> small_;    // of warps
 };
 
 WorkloadRequest Gang(std::int32_t pods) {
@@ -158,7 +209,7 @@ WorkloadRequest Gang(std::int32_t pods) {
 }
 
 // Balanced placement over all hosts selects among thousands on one lane.
-TEST_F(BoundedWork, TheCpuAnswersWhatIsTooMuch) {
+TEST_F(BoundedWorkTest, TheCpuAnswersWhatIsTooMuch) {
   FeatureGates gates;
   gates.balanced_placement = true;
   const ClusterStateInput cluster = MakeGpuCluster(1, 1, 4000, 41);
@@ -175,8 +226,28 @@ TEST_F(BoundedWork, TheCpuAnswersWhatIsTooMuch) {
   EXPECT_EQ(device->status().jobs_declined, 1u);
 }
 
+// Warps and thread blocks decide their part of one batch each, whose answers stay in order.
+TEST_F(BoundedWorkTest, SmallJobsAreALaunchOfTheirOwn) {
+  const ClusterStateInput cluster = MakeGpuCluster(3, 16, 8, 43);
+  std::vector<WorkloadRequest> gangs;
+  for (std::int32_t i = 0; i < 60; ++i) {
+    TopologyRequest& topology = *gangs.emplace_back(Gang(1 + i)).pod_sets[0].topology_request;
+    if (i % 3 == 0) {
+      topology.unconstrained = true;
+    } else {
+      (i % 3 == 1 ? topology.required : topology.preferred) = "rack";
+    }
+  }
+  const auto device = Make();
+  ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate),
+              Ask(device, cluster, gangs, PlacementMode::kNominate));
+  EXPECT_EQ(decided_, std::vector<std::int32_t>{20});
+  EXPECT_EQ(small_, std::vector<std::int32_t>{40});
+  EXPECT_EQ(device->status().jobs_on_cpu, 0u);
+}
+
 // Affinity puts all hosts in order for every gang: a launch has only so many of them.
-TEST_F(BoundedWork, ManyJobsThatTakeLongAreSeveralLaunches) {
+TEST_F(BoundedWorkTest, ManyJobsThatTakeLongAreSeveralLaunches) {
   FeatureGates gates;
   gates.respect_node_affinity_preferred = true;
   const ClusterStateInput cluster = MakeGpuCluster(1, 1, 20000, 42);

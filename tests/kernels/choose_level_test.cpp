@@ -19,13 +19,29 @@ struct Chosen {
   bool operator==(const Chosen&) const = default;
 };
 
-Chosen ChooseOn(const TeamRunner& runner, const TreeView& tree, HandCounts& counts,
+Chosen ChooseOn(const TeamRunner& runner, const TreeView& tree, const CountsView& counts,
                 const PlacementQuery& query) {
   HandWorkspace workspace(tree);
   return runner.Ask([&](auto& team) {
-    const Choice choice = ChooseLevel(team, tree, counts.view(), query, workspace.view());
+    const Choice choice = ChooseLevel(team, tree, counts, query, workspace.view());
     return Chosen{choice.status, choice.level, choice.fit, choice.total, Domains(choice.domains)};
   });
+}
+
+// Chooses, and where counts can have indices of their levels, expects the same with these.
+Chosen ChooseOn(const TeamRunner& runner, const TreeView& tree, HandCounts& counts,
+                const PlacementQuery& query) {
+  CountsView view = counts.view();
+  const Chosen chosen = ChooseOn(runner, tree, view, query);
+  if (view.leaders != nullptr) return chosen;
+  std::vector<LevelIndex> indices(static_cast<std::size_t>(tree.lowest()));
+  for (std::int32_t level = 0; level < tree.lowest(); ++level) {
+    SerialTeam team;
+    IndexLevel(team, view, DomainsOf(tree, level), indices[static_cast<std::size_t>(level)]);
+  }
+  view.index = indices.data();
+  EXPECT_EQ(ChooseOn(runner, tree, view, query), chosen);
+  return chosen;
 }
 
 void ExpectChosen(const HandTree& tree, HandCounts counts, const PlacementQuery& query,
@@ -186,6 +202,17 @@ TEST(ChooseLevelTest, R10_9_MisfitCountsWhatTheLeaderLeaves) {
   const Row row;
   ExpectMisfit(row.tree, HandCounts(row.view, row.slice, {{5, 3}, 4, 2}),
                WithLeader(Preferred(row.view, 0, 12)), 0, 9, 12);
+}
+
+TEST(ChooseLevelTest, R10_3_FewerPodsBreakTiesOfSlices) {
+  const HandTree tree({{3}, {1, 1, 1}});
+  const SliceRule slice = Slices(tree.view(), {{0, 4}});
+  const HandCounts counts(tree.view(), slice, {11, 9, 9});
+  ExpectChosen(tree, counts, Required(tree.view(), 0, 8, {{0, 4}}), 0, {1});
+  ExpectMisfit(tree, counts, Required(tree.view(), 0, 12, {{0, 4}}), 0, 2, 3);
+  PlacementQuery query = Required(tree.view(), 0, 12, {{0, 4}});
+  query.least_free = true;
+  ExpectMisfit(tree, counts, query, 0, 9, 3);
 }
 
 TEST(ChooseLevelTest, R18_4_FitAndTotalAreSlices) {
