@@ -8,7 +8,7 @@ std::string_view KernelName(std::size_t kernel) {
   constexpr std::array<std::string_view, kKernels> kNames = {
       "scatter_kernel", "count_leaves_kernel", "count_shape_batches_kernel",
       "roll_up_kernel", "decide_kernel",       "exclusions_kernel",
-      "offsets_kernel", "compact_kernel"};
+      "scan",           "compact_kernel"};
   return kNames[kernel];
 }
 

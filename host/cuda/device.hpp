@@ -41,7 +41,7 @@ using DeviceResult = tl::expected<T, DeviceError>;
 
 // A kernel with its arguments.
 using KernelCall = std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, RollUpArgs,
-                                DecideArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
+                                DecideArgs, ExclusionsArgs, ScanArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 

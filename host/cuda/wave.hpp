@@ -23,7 +23,7 @@ struct WaveMemory {
       : input(device), shares(device), answers(device), received(device), more(device) {}
 
   Upload input;
-  DeviceMemory shares;  // in the order of the decisions, with gaps
+  DeviceMemory shares;  // in the order of the decisions, with gaps; and scratch memory
   DeviceMemory answers;
   PinnedMemory received;         // the answers and the first shares
   PinnedMemory more;             // all shares, when the first are not all
@@ -75,7 +75,7 @@ class Wave {
   Answers LayOutAnswers(Packer& packer) const;
   void PlaceExclusions();
   DeviceResult<void> Send(WaveMemory& memory);
-  DeviceResult<void> Launch(const Workspaces& workspaces, WaveMemory& memory);
+  DeviceResult<void> Launch(const Workspaces& workspaces);
   // Returns the compacted shares, on the host, after everything else is in `memory.received`.
   DeviceResult<const LeafShare*> Receive(WaveMemory& memory);
   void Read(const WaveMemory& memory, const LeafShare* shares, PlacementColumns& answers) const;
@@ -99,6 +99,8 @@ class Wave {
   std::vector<DecideJob> members_;
   std::vector<std::size_t> indices_;  // of the members
   Input input_;
+  Share* shares_ = nullptr;  // in WaveMemory, like the scratch memory
+  std::byte* scan_scratch_ = nullptr;
   Answers answers_;
 };
 

@@ -12,15 +12,9 @@ inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens t
 inline constexpr int kBulkBlocks = 4;
 inline constexpr int kDecideBlocks = 2;
 
-// Queues one kernel and checks that it was accepted; debug builds wait and check that it ran,
+// Returns whether what was queued last was accepted; debug builds wait and check that it ran,
 // unless the stream records a graph.
-template <class Args>
-cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
-                          cudaStream_t stream) {
-  const Grid grid = GridOf(args);
-  if (grid.x <= 0 || grid.y <= 0) return cudaSuccess;
-  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
-  kernel<<<blocks, static_cast<unsigned>(threads), 0, stream>>>(args);
+inline cudaError_t CheckLaunched(cudaStream_t stream) {
   const cudaError_t launched = cudaGetLastError();
 #ifndef NDEBUG
   cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
@@ -28,8 +22,21 @@ cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
   if (launched == cudaSuccess && recording == cudaStreamCaptureStatusNone) {
     return cudaStreamSynchronize(stream);
   }
+#else
+  (void)stream;
 #endif
   return launched;
+}
+
+// Queues one kernel and checks it.
+template <class Args>
+cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args,
+                          cudaStream_t stream) {
+  const Grid grid = GridOf(args);
+  if (grid.x <= 0 || grid.y <= 0) return cudaSuccess;
+  const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
+  kernel<<<blocks, static_cast<unsigned>(threads), 0, stream>>>(args);
+  return CheckLaunched(stream);
 }
 
 // Returns success when the current device can run the kernel.

@@ -15,7 +15,7 @@ cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
-cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
+cudaError_t Launch(const ScanArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
 
 // Returns why this build has no code of the kernel for the current device, or success when it has.
@@ -34,7 +34,7 @@ cudaError_t CheckKernel<DecideArgs>();
 template <>
 cudaError_t CheckKernel<ExclusionsArgs>();
 template <>
-cudaError_t CheckKernel<OffsetsArgs>();
+cudaError_t CheckKernel<ScanArgs>();
 template <>
 cudaError_t CheckKernel<CompactArgs>();
 

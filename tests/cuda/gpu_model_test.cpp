@@ -44,6 +44,14 @@ TEST(GpuModelTest, MovingMuchIsBoundByMemory) {
   EXPECT_NEAR(KernelSeconds(kH200, kSizes, args), bytes / 4.8e12, 1e-9);
 }
 
+TEST(GpuModelTest, AnswersOfManyJobsAreMovedAtOnce) {
+  CompactArgs few;
+  few.job_count = 1;
+  CompactArgs many;
+  many.job_count = 5000;
+  EXPECT_EQ(KernelSeconds(kH100, kSizes, few), KernelSeconds(kH100, kSizes, many));
+}
+
 TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
   Predictor predictor;
   PredictingDevice device(MakeEmulatedDevice(), predictor);
@@ -52,7 +60,7 @@ TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
   ASSERT_TRUE(memory);
   const std::array<std::byte, 4096> bytes = {};
   ASSERT_TRUE(device.CopyToDevice(*memory, bytes.data(), bytes.size()));
-  const KernelCall call = OffsetsArgs{};
+  const KernelCall call = ScatterArgs{};
   ASSERT_TRUE(device.Launch({&call, 1}));
   ASSERT_TRUE(device.Synchronize());
   device.Free(*memory);
