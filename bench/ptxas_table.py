@@ -4,7 +4,7 @@
 Usage: ptxas_table.py [--update] BUILD_FOLDER
 
 Reads what ptxas said while the kernels were compiled (BUILD_FOLDER/kernels/cuda/*.ptxas) and prints
-a table. Exit code 1 when a kernel uses more registers, stack or spills than the baseline allows, or
+a table, without the kernels of libraries. Exit code 1 when a kernel uses more registers, stack or spills than the baseline allows, or
 is not in it; 2 when there is nothing to read. Only printed are architectures without a baseline, and
 everything when the compiler is not the one the baseline was made with. --update writes the baseline
 anew for the architectures that were compiled.
@@ -41,10 +41,13 @@ def read_file(path, table):
     for line in path.read_text().splitlines():
         if match := ENTRY.search(line):
             entry, architecture = match.group(1), match.group(2)
+            row = None
+            if "8espalier" not in entry:
+                continue
             row = table.setdefault(architecture, {}).setdefault(
                 short_name(entry), dict.fromkeys(COLUMNS, 0))
         elif match := FUNCTION.search(line):
-            if match.group(1) != entry and architecture:
+            if row is not None and match.group(1) != entry:
                 row = table[architecture].setdefault(
                     f"functions of {path.stem}", dict.fromkeys(COLUMNS, 0))
         elif row is not None:

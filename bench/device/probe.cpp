@@ -124,12 +124,14 @@ class Probe {
     Bytes("memory, scatter_kernel", kMemory, kAssumed.memory_bytes_per_second, [&] {
       return device_.Launch({&call, 1});
     });
+    args.size = 1;
+    nothing_ = args;
     return {};
   }
 
   // Kernels that do next to nothing: one after the other, and as a sequence that repeats.
   void Latency() {
-    const KernelCall nothing = OffsetsArgs{};
+    const KernelCall& nothing = nothing_;
     const auto launches = [&](std::int32_t count) {
       return Seconds([&, count]() -> DeviceResult<void> {
         for (std::int32_t i = 0; i < count; ++i) {
@@ -151,6 +153,7 @@ class Probe {
   double seconds_each_;
   DeviceMemory memory_;
   PinnedMemory pinned_;
+  KernelCall nothing_;  // a kernel that does next to nothing, once Scatter has returned
   std::optional<DeviceError> failed_;
 };
 

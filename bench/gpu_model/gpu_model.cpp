@@ -13,7 +13,8 @@ namespace {
 constexpr double kInstructionsPerCycle = 3;
 constexpr double kWarp = 32;
 constexpr double kThreads = 256;        // of a block of the passes over leaves, domains and shares
-constexpr double kBulkBlocks = 4;       // of these that a processor holds at least
+constexpr double kBulkBlocks = 4;       // of these that a processor holds where they use most of it
+constexpr double kBlocks = 8;           // where they do not
 constexpr double kDecideThreads = 128;  // of a block that decides
 constexpr double kDecideBlocks = 3;     // that a processor holds, at 168 registers a thread
 constexpr double kDecideWarps = 16;     // that a processor holds, at 124 registers a thread
@@ -41,6 +42,9 @@ constexpr double kLoadsPerScan = 4;
 constexpr double kSmallInstructions = 4000;
 constexpr double kSmallLoads = 30;
 constexpr double kLoadsPerShuffles = 0.25;
+// A scan resets its state in a launch of its own, then reads, sums up across blocks and writes.
+constexpr double kScanLoads = 10;
+constexpr double kCompactLoads = 5;      // where the shares of a job are, and few of them
 constexpr double kCopySeconds = 1.5e-6;  // of a copy of no bytes
 
 // A kernel's work, of three kinds; the slowest of them is the kernel's time.
@@ -134,11 +138,10 @@ class WorkOf {
   }
   // Those of shapes on which nothing failed end at once; no more is known of them.
   Work operator()(const ExclusionsArgs& /*args*/) const { return {0, 0, 1}; }
-  Work operator()(const OffsetsArgs& args) const {
-    return {0, 8.0 * args.job_count, Blocks(args.job_count, kThreads) * kLoadsPerScan};
-  }
+  Work operator()(const ScanArgs& args) const { return {0, 8.0 * args.size, kScanLoads}; }
   Work operator()(const CompactArgs& args) const {
-    return {0, 40.0 * args.job_count, Blocks(args.job_count, gpu_.processors * 8) * 3};
+    const double at_once = gpu_.processors * kBlocks * kJobsPerBlock;
+    return {0, 40.0 * args.job_count, Blocks(args.job_count, at_once) * kCompactLoads};
   }
 
  private:

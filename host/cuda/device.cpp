@@ -17,7 +17,7 @@ std::string_view KernelName(std::size_t kernel) {
                                                              "decide_kernel",
                                                              "decide_small_kernel",
                                                              "exclusions_kernel",
-                                                             "offsets_kernel",
+                                                             "scan",
                                                              "compact_kernel"};
   return kNames[kernel];
 }

@@ -45,7 +45,7 @@ using DeviceResult = tl::expected<T, DeviceError>;
 using KernelCall =
     std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, CountGroupsArgs,
                  CountGroupBatchesArgs, CountClassesArgs, SumClassesArgs, RollUpArgs, IndexArgs,
-                 DecideArgs, DecideSmallArgs, ExclusionsArgs, OffsetsArgs, CompactArgs>;
+                 DecideArgs, DecideSmallArgs, ExclusionsArgs, ScanArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <thread>
@@ -148,6 +149,10 @@ class EmulatedDevice final : public Device {
     std::vector<std::jthread> others;
     for (std::int32_t i = 1; i < options_.blocks_at_once; ++i) others.emplace_back(run);
     run();
+  }
+
+  void RunKernel(const ScanArgs& args) {
+    std::inclusive_scan(args.counts, args.counts + args.size, args.ends);
   }
 
   template <class Args>

@@ -13,7 +13,11 @@ constexpr std::int64_t kWarpLanes = 32;  // of a warp
 // Passes over a level in search of the domains to take: two searches that halve a range of 32 bits,
 // and a few scans.
 constexpr std::int64_t kPasses = 80;
-constexpr std::int64_t kStepsOfIndex = 8;     // to find a level's tightest domain
+constexpr std::int64_t kStepsOfIndex = 8;  // to find a level's tightest domain
+// Passes over a level in search of the first by affinity: 16, 8 and 8 digits of affinity, slices
+// and pods, the spans of all three, and three to collect what was found; and sums, 15 a digit.
+constexpr std::int64_t kSelectionPasses = 38;
+constexpr std::int64_t kSelectionSums = 480;
 constexpr std::int64_t kStepsPerParent = 64;  // collectives, where a domain hands pods down
 constexpr std::int64_t kStepsPerSet = 128;    // collectives, where balanced placement tries a set
 constexpr std::int64_t kSmallLeafSteps = 32;  // to count a leaf of a small job, at most
@@ -80,17 +84,21 @@ std::int64_t JobWork::Steps(const PlacementJob& job, Count pods) const {
   return std::min(steps, kManySteps);
 }
 
-// From the requested level up, each level is looked at; the last one may be put in order.
+// From the requested level up, each level is looked at; of the last one several domains may be
+// taken, in order.
 std::int64_t JobWork::ChoosingSteps(const PlacementQuery& query, bool scored) const {
   std::int64_t steps = 0;
   for (std::int32_t level = Climbs(query) ? 0 : query.level; level <= query.level; ++level) {
     const std::int64_t width = levels_[static_cast<std::size_t>(level)].width;
     steps += kPasses * Trips(width);
-    if (!query.required && scored) steps += SortSteps(width);
     // Empty domains that may take the leader are looked for one after the other.
     if (query.leaders > 0 && (scored || query.least_free)) steps += width;
   }
-  return steps;
+  if (query.required) return steps;
+  const std::int64_t width =
+      levels_[Climbs(query) ? 0 : static_cast<std::size_t>(query.level)].width;
+  if (scored) steps += kSelectionPasses * Trips(width) + kSelectionSums;
+  return steps + SortSteps(std::min(width, Limited(query.slices())));
 }
 
 // Pods are handed down by each domain that has some, or by all of these together. A required level

@@ -107,7 +107,7 @@ DeviceResult<void> Wave::Run(WaveMemory& memory, PlacementColumns& answers,
                              std::vector<std::size_t>& declined) {
   if (auto done = counts_.Prepare(memory.tables); !done) return done;
   if (auto done = Send(memory); !done) return done;
-  if (auto done = Launch(memory); !done) return done;
+  if (auto done = Launch(); !done) return done;
   const DeviceResult<const LeafShare*> shares = Receive(memory);
   if (!shares) return tl::unexpected(shares.error());
   counts_.NoteCounted();
@@ -156,8 +156,11 @@ void Wave::CompleteShapes() {
 }
 
 DeviceResult<void> Wave::Send(WaveMemory& memory) {
-  const auto shares = static_cast<std::size_t>(share_capacity_);
-  if (auto done = memory.shares.Reserve(shares * sizeof(Share)); !done) return done;
+  const auto laid_out = Arrange(memory.shares, [&](Packer& packer) {
+    shares_ = packer.Leave<Share>(static_cast<std::size_t>(share_capacity_));
+    scan_scratch_ = packer.Leave<std::byte>(ScanArgs::kScratchBytes);
+  });
+  if (!laid_out) return laid_out;
   const std::size_t had = memory.answers.size();
   const auto arranged =
       Arrange(memory.answers, [&](Packer& packer) { answers_ = LayOutAnswers(packer); });
@@ -179,9 +182,8 @@ DeviceResult<void> Wave::Send(WaveMemory& memory) {
   });
 }
 
-DeviceResult<void> Wave::Launch(WaveMemory& memory) {
+DeviceResult<void> Wave::Launch() {
   const auto job_count = static_cast<std::int32_t>(members_.size());
-  auto* shares = reinterpret_cast<Share*>(memory.shares.data());
   std::vector<KernelCall> calls;
   counts_.AddCalls(calls);
   const auto decide = [&](const DecidedTogether& decided, const std::int32_t* rows) {
@@ -195,7 +197,7 @@ DeviceResult<void> Wave::Launch(WaveMemory& memory) {
     args.queries = decided.workspaces().queries();
     args.workspace_count = decided.workspaces().size();
     args.answers = answers_.columns;
-    args.shares = shares;
+    args.shares = shares_;
     args.shape_failed = input_.shape_failed;
     return args;
   };
@@ -204,9 +206,9 @@ DeviceResult<void> Wave::Launch(WaveMemory& memory) {
   calls.emplace_back(ExclusionsArgs{state_->snapshot().leaf_count(), input_.shapes,
                                     static_cast<std::int32_t>(shapes_.size()),
                                     input_.shape_failed});
-  calls.emplace_back(OffsetsArgs{answers_.columns, job_count});
-  calls.emplace_back(
-      CompactArgs{input_.jobs, answers_.columns, job_count, shares, answers_.shares});
+  const AnswerColumns& columns = answers_.columns;
+  calls.emplace_back(ScanArgs{columns.share_count, columns.share_end, job_count, scan_scratch_});
+  calls.emplace_back(CompactArgs{input_.jobs, columns, job_count, shares_, answers_.shares});
   return device_->Launch(calls);
 }
 

@@ -30,7 +30,7 @@ struct WaveMemory {
 
   Upload input;
   DeviceMemory tables;  // of what leaves of a class hold
-  DeviceMemory shares;  // in the order of the decisions, with gaps
+  DeviceMemory shares;  // in the order of the decisions, with gaps; and scratch memory
   DeviceMemory answers;
   PinnedMemory received;         // the answers and the first shares
   PinnedMemory more;             // all shares, when the first are not all
@@ -109,7 +109,7 @@ class Wave {
   Answers LayOutAnswers(Packer& packer) const;
   void CompleteShapes();
   DeviceResult<void> Send(WaveMemory& memory);
-  DeviceResult<void> Launch(WaveMemory& memory);
+  DeviceResult<void> Launch();
   // Returns the compacted shares, on the host, after everything else is in `memory.received`.
   DeviceResult<const LeafShare*> Receive(WaveMemory& memory);
   void Read(const WaveMemory& memory, const LeafShare* shares, PlacementColumns& answers) const;
@@ -134,6 +134,8 @@ class Wave {
   std::vector<DecideJob> members_;
   std::vector<std::size_t> indices_;  // of the members
   Input input_;
+  Share* shares_ = nullptr;  // in WaveMemory, like the scratch memory
+  std::byte* scan_scratch_ = nullptr;
   Answers answers_;
 };
 

@@ -68,13 +68,7 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: one block; a scan over the jobs' share counts.
-__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
-    offsets_kernel(const OffsetsArgs args) {
-  RunThisBlock<kBulkThreads>(args);
-}
-
-// Grid: one block a job; copies its shares to their compacted place.
+// Grid: x over kJobsPerBlock jobs each, a warp a job; moves shares to their compacted place.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     compact_kernel(const CompactArgs args) {
   RunThisBlock<kBulkThreads>(args);
@@ -111,9 +105,6 @@ cudaError_t Launch(const IndexArgs& args, cudaStream_t stream) {
 }
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream) {
   return LaunchChecked(exclusions_kernel, kBulkThreads, args, stream);
-}
-cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream) {
-  return LaunchChecked(offsets_kernel, kBulkThreads, args, stream);
 }
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream) {
   return LaunchChecked(compact_kernel, kBulkThreads, args, stream);
@@ -158,10 +149,6 @@ cudaError_t CheckKernel<IndexArgs>() {
 template <>
 cudaError_t CheckKernel<ExclusionsArgs>() {
   return CheckCode(exclusions_kernel);
-}
-template <>
-cudaError_t CheckKernel<OffsetsArgs>() {
-  return CheckCode(offsets_kernel);
 }
 template <>
 cudaError_t CheckKernel<CompactArgs>() {

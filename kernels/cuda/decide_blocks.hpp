@@ -180,30 +180,20 @@ ESPALIER_HD void RunBlock(Team& team, const ExclusionsArgs& args, Grid block) {
   }
 }
 
-// Gives every job its place among the compacted shares: one block.
-struct OffsetsArgs {
-  AnswerColumns answers;
-  std::int32_t job_count = 0;
-  bool operator==(const OffsetsArgs&) const = default;
+// Sums up the counts before each and itself: ends[i] = counts[0] + ... + counts[i]. No kernel of
+// the project, but a call of Thrust on a GPU, and of the standard library on the emulated device.
+struct ScanArgs {
+  // Scratch memory for as many counts as a wave has jobs, with much to spare.
+  static constexpr std::size_t kScratchBytes = std::size_t{1} << 14;
+
+  const std::int32_t* counts = nullptr;  // [size]
+  std::uint32_t* ends = nullptr;         // [size]
+  std::int32_t size = 0;
+  std::byte* scratch = nullptr;  // [kScratchBytes]
+  bool operator==(const ScanArgs&) const = default;
 };
 
-inline Grid GridOf(const OffsetsArgs&) { return {1, 1}; }
-
-template <class Team>
-ESPALIER_HD void RunBlock(Team& team, const OffsetsArgs& args, Grid) {
-  std::int64_t total = 0;
-  for (std::int32_t base = 0; base < args.job_count; base += team.size()) {
-    const std::int32_t i = base + team.rank();
-    const std::int64_t mine = i < args.job_count ? args.answers.share_count[i] : 0;
-    const ScanResult<std::int64_t> scan = team.exclusive_sum(mine);
-    if (i < args.job_count) {
-      args.answers.share_end[i] = static_cast<std::uint32_t>(total + scan.prefix + mine);
-    }
-    total += scan.total;
-  }
-}
-
-// Moves the shares of all jobs together, one block a job.
+// Moves the shares of all jobs together.
 struct CompactArgs {
   const DecideJob* jobs = nullptr;
   AnswerColumns answers;
@@ -213,14 +203,25 @@ struct CompactArgs {
   bool operator==(const CompactArgs&) const = default;
 };
 
-inline Grid GridOf(const CompactArgs& args) { return {args.job_count, 1}; }
+// Jobs whose shares one block moves: one by each of its warps.
+inline constexpr std::int32_t kJobsPerBlock = 8;
+
+inline Grid GridOf(const CompactArgs& args) {
+  return {BlocksFor(args.job_count, kJobsPerBlock), 1};
+}
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const CompactArgs& args, Grid block) {
-  const std::int32_t count = args.answers.share_count[block.x];
-  const Share* from = args.shares + args.jobs[block.x].share_begin;
-  Share* to = args.compacted + args.answers.share_end[block.x] - count;
-  for (std::int32_t i = team.rank(); i < count; i += team.size()) to[i] = from[i];
+  const std::int32_t lanes = team.size() < kJobsPerBlock ? 1 : team.size() / kJobsPerBlock;
+  const std::int32_t first = block.x * kJobsPerBlock;
+  const std::int32_t rest = args.job_count - first;
+  const std::int32_t end = first + (rest < kJobsPerBlock ? rest : kJobsPerBlock);
+  for (std::int32_t job = first + team.rank() / lanes; job < end; job += team.size() / lanes) {
+    const std::int32_t count = args.answers.share_count[job];
+    const Share* from = args.shares + args.jobs[job].share_begin;
+    Share* to = args.compacted + args.answers.share_end[job] - count;
+    for (std::int32_t i = team.rank() % lanes; i < count; i += lanes) to[i] = from[i];
+  }
 }
 
 }  // namespace espalier

@@ -14,8 +14,23 @@ inline constexpr int kGroupBlocks = 2;  // whose threads keep sums of all shapes
 inline constexpr int kDecideBlocks = 2;
 inline constexpr int kDecideSmallBlocks = 4;
 
-// Queues one kernel, a block of which does the work of `teams` in the x direction, and checks that
-// it was accepted; debug builds wait and check that it ran, unless the stream records a graph.
+// Returns whether what was queued last was accepted; debug builds wait and check that it ran,
+// unless the stream records a graph.
+inline cudaError_t CheckLaunched(cudaStream_t stream) {
+  const cudaError_t launched = cudaGetLastError();
+#ifndef NDEBUG
+  cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+  if (launched == cudaSuccess) cudaStreamIsCapturing(stream, &recording);
+  if (launched == cudaSuccess && recording == cudaStreamCaptureStatusNone) {
+    return cudaStreamSynchronize(stream);
+  }
+#else
+  (void)stream;
+#endif
+  return launched;
+}
+
+// Queues one kernel, a block of which does the work of `teams` in the x direction, and checks it.
 template <class Args>
 cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args, cudaStream_t stream,
                           int teams = 1) {
@@ -24,15 +39,7 @@ cudaError_t LaunchChecked(void (*kernel)(Args), int threads, const Args& args, c
   grid.x = BlocksFor(grid.x, teams);
   const dim3 blocks(static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y));
   kernel<<<blocks, static_cast<unsigned>(threads), 0, stream>>>(args);
-  const cudaError_t launched = cudaGetLastError();
-#ifndef NDEBUG
-  cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
-  if (launched == cudaSuccess) cudaStreamIsCapturing(stream, &recording);
-  if (launched == cudaSuccess && recording == cudaStreamCaptureStatusNone) {
-    return cudaStreamSynchronize(stream);
-  }
-#endif
-  return launched;
+  return CheckLaunched(stream);
 }
 
 // Returns success when the current device can run the kernel.

@@ -23,7 +23,7 @@ cudaError_t Launch(const IndexArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideSmallArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
-cudaError_t Launch(const OffsetsArgs& args, cudaStream_t stream);
+cudaError_t Launch(const ScanArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
 
 // Returns why this build has no code of the kernel for the current device, or success when it has.
@@ -54,7 +54,7 @@ cudaError_t CheckKernel<DecideSmallArgs>();
 template <>
 cudaError_t CheckKernel<ExclusionsArgs>();
 template <>
-cudaError_t CheckKernel<OffsetsArgs>();
+cudaError_t CheckKernel<ScanArgs>();
 template <>
 cudaError_t CheckKernel<CompactArgs>();
 

@@ -35,6 +35,16 @@ struct PlainOrder {
     if (a.pods != b.pods) return a.pods < b.pods;
     return a.domain < b.domain;
   }
+
+  // Return what is compared before the domain, for sort_front of the Team contract.
+  static constexpr int kKeys = 3;
+  ESPALIER_HD std::uint64_t Key(const Candidate& c, int key) const {
+    constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+    if (key == 0) return ~(static_cast<std::uint64_t>(c.affinity) ^ kSign);
+    if (key == 2) return static_cast<std::uint64_t>(c.pods);
+    const auto slices = static_cast<std::uint64_t>(c.slices);
+    return least_free ? slices : ~slices;
+  }
 };
 
 }  // namespace espalier

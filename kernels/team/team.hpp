@@ -9,11 +9,13 @@
 //   exclusive_sum(v)       {sum over lower ranks, sum over all lanes}
 //   minimum(v, less)       the least v by the strict total order `less`
 //   sort(first, n, less)   sorts a shared array in place by the strict total order `less`
-//   sort_front(front, n, make, weigh, less, need)
+//   sort_front(front, n, make, weigh, order, need)
 //                          sorts only the first of the items make(0) .. make(n - 1), which every
 //                          lane can make, into the shared array `front` that has room for n: as
-//                          many as are needed for their weights to sum up to `need`, or all; items
-//                          without weight are left out
+//                          many as are needed for their weights to sum up to `need`; items without
+//                          weight are left out. Where all weigh less, only the weight of the answer
+//                          has a meaning. `order` is a strict total order by unsigned numbers,
+//                          order.Key(item, k) for k from 0 to Order::kKeys - 1, then by position
 //   first_tightest(values, ties, n, need)
 //                          position of the first smallest value >= need of a shared array, or -1;
 //                          of equal values the one with the smallest entry in `ties`, where that
@@ -43,7 +45,7 @@ struct ScanResult {
   T total{};
 };
 
-// The number of items that sort_front sorted, and their weight together.
+// The number of items that sort_front sorted, and their weight together, or that of all items.
 struct SortedFront {
   std::int32_t size = 0;
   std::int64_t weight = 0;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "kernels/team/scanning.hpp"
-#include "kernels/team/sorting.hpp"
+#include "kernels/team/selecting.hpp"
 #include "kernels/team/team.hpp"
 
 namespace espalier {
@@ -82,11 +82,11 @@ class ThreadTeam {
     sync(line);
   }
 
-  template <class T, class Make, class Weigh, class Less>
-  SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Less less,
+  template <class T, class Make, class Weigh, class Order>
+  SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Order order,
                          std::int64_t need, int line = __builtin_LINE()) {
     sync(line);
-    return SortAndCut(*this, front, n, make, weigh, less, need);
+    return SelectAndSort(*this, front, n, make, weigh, order, need);
   }
 
   std::int32_t first_tightest(const std::int32_t* values, const std::int32_t* ties, std::int32_t n,

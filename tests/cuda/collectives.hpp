@@ -38,6 +38,10 @@ struct ByPods {
     if (a.none() || b.none()) return !a.none() && b.none();
     return a.pods != b.pods ? a.pods < b.pods : a.domain < b.domain;
   }
+  static constexpr int kKeys = 1;
+  ESPALIER_HD std::uint64_t Key(const Candidate& c, int /*key*/) const {
+    return static_cast<std::uint64_t>(c.pods);
+  }
 };
 
 struct Plus {

@@ -55,6 +55,42 @@ TEST(EmulatedDevice, HostCodeNeverTouchesDeviceMemory) {
   }
 }
 
+// However many lanes a block has for each of its jobs, and however many jobs the last block has.
+TEST(EmulatedDevice, SharesOfAllJobsAreMovedTogether) {
+  std::vector<std::int32_t> counts = {3, 0, 1, 40, 0, 0, 5, 2, 9, 1, 0};
+  constexpr std::int32_t kRoom = 50;  // of each job
+  std::vector<DecideJob> jobs;
+  std::vector<std::uint32_t> ends;
+  std::vector<Share> shares(counts.size() * kRoom);
+  std::vector<std::int32_t> expected;
+  for (const std::int32_t count : counts) {
+    const auto begin = static_cast<std::int64_t>(jobs.size()) * kRoom;
+    jobs.push_back({0, begin, kRoom, 0});
+    for (std::int32_t i = 0; i < count; ++i) {
+      expected.push_back(static_cast<std::int32_t>(begin) + i);
+      shares[static_cast<std::size_t>(begin + i)].domain = expected.back();
+    }
+    ends.push_back(static_cast<std::uint32_t>(expected.size()));
+  }
+  for (const std::int32_t lanes : {1, 3, 8, 20}) {
+    std::vector<Share> compacted(expected.size());
+    CompactArgs args;
+    args.jobs = jobs.data();
+    args.answers.share_count = counts.data();
+    args.answers.share_end = ends.data();
+    args.job_count = static_cast<std::int32_t>(jobs.size());
+    args.shares = shares.data();
+    args.compacted = compacted.data();
+    const auto device = MakeEmulatedDevice({.lanes = lanes});
+    const KernelCall call = args;
+    ASSERT_TRUE(device->Launch({&call, 1}));
+    ASSERT_TRUE(device->Synchronize());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(compacted[i].domain, expected[i]) << lanes << " lanes, share " << i;
+    }
+  }
+}
+
 // A queue that is nominated again has the same launches, and what it is asked on may have changed.
 TEST(EmulatedDevice, RepeatedLaunchesAreReplayed) {
   const std::vector<WorkloadRequest> gangs = MakeGangs(50, 20);

@@ -77,6 +77,14 @@ TEST(GpuModelTest, AWarpsDecisionsDoNotDependOnTheWidthOfALevel) {
   EXPECT_GT(KernelSeconds(kH100, kSizes, wide), KernelSeconds(kH100, narrow, wide));
 }
 
+TEST(GpuModelTest, AnswersOfManyJobsAreMovedAtOnce) {
+  CompactArgs few;
+  few.job_count = 1;
+  CompactArgs many;
+  many.job_count = 5000;
+  EXPECT_EQ(KernelSeconds(kH100, kSizes, few), KernelSeconds(kH100, kSizes, many));
+}
+
 TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
   Predictor predictor;
   PredictingDevice device(MakeEmulatedDevice(), predictor);
@@ -85,7 +93,7 @@ TEST(GpuModelTest, APredictionSumsUpWhatIsQueued) {
   ASSERT_TRUE(memory);
   const std::array<std::byte, 4096> bytes = {};
   ASSERT_TRUE(device.CopyToDevice(*memory, bytes.data(), bytes.size()));
-  const KernelCall call = OffsetsArgs{};
+  const KernelCall call = ScatterArgs{};
   ASSERT_TRUE(device.Launch({&call, 1}));
   ASSERT_TRUE(device.Synchronize());
   device.Free(*memory);

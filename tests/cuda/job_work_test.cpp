@@ -94,12 +94,26 @@ TEST(JobWorkTest, CountingTheLeavesThatAreReachedIsWork) {
   EXPECT_EQ(StepsOf(tree, on_hosts, false, 32), StepsOf(tree, on_hosts));
 }
 
-TEST(JobWorkTest, PuttingAWideLevelInOrderIsMuch) {
+// A wide level is gone through a few times more, and only what is taken is sorted.
+TEST(JobWorkTest, ChoosingByAffinityIsAFewPasses) {
+  PlacementQuery query = Query(0, 0, 8);
+  query.unconstrained = true;
+  for (const std::int32_t hosts : {131072, 1 << 20}) {
+    const Tree tree({hosts});
+    EXPECT_GT(StepsOf(tree, query, true), StepsOf(tree, query));
+    EXPECT_LT(StepsOf(tree, query, true), 2 * StepsOf(tree, query));
+    EXPECT_LT(StepsOf(tree, query, true), kMaxBlockSteps / 4) << hosts;
+  }
+}
+
+TEST(JobWorkTest, SortingManyThatAreTakenIsMore) {
   const Tree tree(kHosts);
   PlacementQuery query = Query(0, 0, 8);
   query.unconstrained = true;
-  EXPECT_GT(StepsOf(tree, query, true), 3 * StepsOf(tree, query));
-  EXPECT_GT(StepsOf(tree, query, true), 131072 / 128 * 17 * 18 / 2) << "a network of 17 runs";
+  const std::int64_t few = StepsOf(tree, query);
+  query.pods = 131072;
+  EXPECT_GT(StepsOf(tree, query), 2 * few);
+  EXPECT_LT(StepsOf(tree, query, true), kMaxBlockSteps / 2);
 }
 
 TEST(JobWorkTest, SelectingExactlyAmongManyIsTooMuch) {
@@ -177,15 +191,16 @@ TEST(JobWorkTest, WhatNeedsAWholeLevelIsNotSmall) {
 
 class BoundedWorkTest : public testing::Test {
  protected:
-  std::shared_ptr<DeviceBackend> Make() {
+  std::shared_ptr<DeviceBackend> Make(const EmulatedDeviceOptions& options = {}) {
+    decided_.clear();
     plan_->on_call = [this](const KernelCall& call) {
       if (const auto* args = std::get_if<DecideArgs>(&call)) decided_.push_back(args->job_count);
       if (const auto* args = std::get_if<DecideSmallArgs>(&call)) small_.push_back(args->job_count);
     };
     auto backend = DeviceBackend::Make(
         "emulated",
-        [this]() -> DeviceResult<std::unique_ptr<Device>> {
-          return std::make_unique<FaultyDevice>(MakeEmulatedDevice(), plan_);
+        [this, options]() -> DeviceResult<std::unique_ptr<Device>> {
+          return std::make_unique<FaultyDevice>(MakeEmulatedDevice(options), plan_);
         },
         MakeCpuBackend(1), EveryBatch());
     return backend.value_or(nullptr);
@@ -246,7 +261,7 @@ TEST_F(BoundedWorkTest, SmallJobsAreALaunchOfTheirOwn) {
   EXPECT_EQ(device->status().jobs_on_cpu, 0u);
 }
 
-// Affinity puts all hosts in order for every gang: a launch has only so many of them.
+// Affinity looks at all hosts for every gang: a thread block decides only so many in a launch.
 TEST_F(BoundedWorkTest, ManyJobsThatTakeLongAreSeveralLaunches) {
   FeatureGates gates;
   gates.respect_node_affinity_preferred = true;
@@ -256,12 +271,14 @@ TEST_F(BoundedWorkTest, ManyJobsThatTakeLongAreSeveralLaunches) {
   gang.pod_sets[0].pod_template.affinity.preferred.push_back(
       {10, {{{"disk", "NotIn", {"ssd"}}}, {}}});
   const std::vector<WorkloadRequest> gangs(300, gang);
-  const auto device = Make();
-  ExpectEqual(Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate, gates),
-              Ask(device, cluster, gangs, PlacementMode::kNominate, gates));
-  EXPECT_GT(decided_.size(), 1u);
-  EXPECT_EQ(std::accumulate(decided_.begin(), decided_.end(), 0), 300);
-  EXPECT_EQ(device->status().jobs_on_cpu, 0u);
+  const auto cpu = Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kNominate, gates);
+  for (const std::int32_t blocks : {1, 2}) {
+    const auto device = Make({.concurrent_blocks = blocks});
+    ExpectEqual(cpu, Ask(device, cluster, gangs, PlacementMode::kNominate, gates));
+    EXPECT_EQ(decided_.size(), blocks == 1 ? 2u : 1u);
+    EXPECT_EQ(std::accumulate(decided_.begin(), decided_.end(), 0), 300);
+    EXPECT_EQ(device->status().jobs_on_cpu, 0u);
+  }
 }
 
 }  // namespace

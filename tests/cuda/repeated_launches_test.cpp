@@ -8,7 +8,7 @@ namespace {
 
 // Two kernels that differ from other sequences in `id`.
 std::vector<KernelCall> Sequence(std::int32_t id) {
-  return {RollUpArgs{{}, id}, OffsetsArgs{{}, id}};
+  return {RollUpArgs{{}, id}, ScanArgs{nullptr, nullptr, id}};
 }
 
 class RepeatedLaunchesTest : public testing::Test {

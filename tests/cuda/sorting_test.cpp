@@ -2,6 +2,7 @@
 #include "kernels/team/sorting.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -41,6 +42,36 @@ TEST(SortingTest, NetworkSortsLongArrays) {
   std::ranges::sort(sorted);
   ThreadTeam::Run(4, [&](auto& team) { NetworkSort(team, items.data(), 5000, Smaller{}); });
   EXPECT_EQ(items, sorted);
+}
+
+// Counts how often items change places.
+struct Moved {
+  std::int32_t value = 0;
+  static inline std::atomic<int> moves = 0;
+  Moved() = default;
+  explicit Moved(std::int32_t v) : value(v) {}
+  Moved(const Moved& other) : value(other.value) { ++moves; }
+  Moved& operator=(const Moved& other) {
+    value = other.value;
+    ++moves;
+    return *this;
+  }
+};
+
+TEST(SortingTest, NetworkLeavesItemsInOrderAlone) {
+  RunOnTeams([](const TeamRunner& runner) {
+    std::vector<Moved> items(300);
+    for (std::size_t i = 0; i < items.size(); ++i)
+      items[i].value = static_cast<std::int32_t>(i / 2);
+    Moved::moves = 0;
+    const auto less = [](const Moved& a, const Moved& b) { return a.value < b.value; };
+    runner.Run([&](auto& team) { NetworkSort(team, items.data(), 300, less); });
+    EXPECT_EQ(Moved::moves, 0);
+    std::swap(items[298], items[297]);
+    runner.Run([&](auto& team) { NetworkSort(team, items.data(), 300, less); });
+    EXPECT_EQ(items[297].value, 148);
+    EXPECT_EQ(items[298].value, 149);
+  });
 }
 
 TEST(SortingTest, RankSortsUpToOneItemALane) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/views.hpp"
+#include "tests/generated/random.hpp"
 #include "tests/kernels/teams.hpp"
 
 namespace espalier::team_test {
@@ -161,44 +162,75 @@ TEST(TeamTest, SortOrdersASharedArray) {
 }
 
 struct Weighed {
-  std::int32_t key = 0;
+  std::uint64_t key[2] = {};
+  std::int32_t position = 0;
   std::int64_t weight = 0;
   bool operator==(const Weighed&) const = default;
 };
-struct ByKey {
-  bool operator()(const Weighed& a, const Weighed& b) const { return a.key < b.key; }
+struct ByKeys {
+  static constexpr int kKeys = 2;
+  std::uint64_t Key(const Weighed& item, int key) const { return item.key[key]; }
+  bool operator()(const Weighed& a, const Weighed& b) const {
+    return std::tie(a.key[0], a.key[1], a.position) < std::tie(b.key[0], b.key[1], b.position);
+  }
 };
+
+// Every way of asking for the front of some items.
+void ExpectFronts(const std::vector<Weighed>& items) {
+  std::vector<Weighed> sorted = items;
+  std::erase_if(sorted, [](const Weighed& item) { return item.weight <= 0; });
+  std::ranges::sort(sorted, ByKeys{});
+  std::int64_t all = 0;
+  for (const Weighed& item : sorted) all += item.weight;
+  for (const std::int64_t need : {std::int64_t{0}, std::int64_t{1}, all / 3, all, all + 1}) {
+    std::vector<Weighed> expected;
+    std::int64_t weight = 0;
+    for (std::size_t i = 0; i < sorted.size() && weight < need; ++i) {
+      expected.push_back(sorted[i]);
+      weight += sorted[i].weight;
+    }
+    RunOnTeams([&](const TeamRunner& runner) {
+      std::vector<Weighed> front(items.size() + 1);
+      const std::vector<Weighed> seen = runner.Ask([&](auto& team) {
+        const SortedFront cut = team.sort_front(
+            front.data(), static_cast<std::int32_t>(items.size()),
+            [&](std::int32_t i) { return items[static_cast<std::size_t>(i)]; },
+            [](const Weighed& item) { return item.weight; }, ByKeys{}, need);
+        EXPECT_EQ(cut.weight, weight);
+        return std::vector<Weighed>(front.begin(), front.begin() + cut.size);
+      });
+      if (need <= all) {
+        EXPECT_EQ(seen, expected) << items.size() << " items, need " << need;
+      }
+    });
+  }
+}
 
 TEST(TeamTest, SortFrontSortsWhatWeighsEnough) {
   for (const std::int32_t n : kAwkwardSizes) {
     std::vector<Weighed> items;
-    std::int64_t all = 0;
-    for (std::int32_t i = 0; i < n; ++i) {
-      items.push_back({i * 7919 % 10007, i % 4});  // every fourth without weight
-      all += items.back().weight;
+    for (std::int32_t i = 0; i < n; ++i) {  // every fourth without weight
+      items.push_back({{0, static_cast<std::uint64_t>(i) * 7919 % 10007}, i, i % 4});
     }
-    std::vector<Weighed> sorted = items;
-    std::erase_if(sorted, [](const Weighed& item) { return item.weight == 0; });
-    std::ranges::sort(sorted, ByKey{});
-    for (const std::int64_t need : {std::int64_t{0}, std::int64_t{1}, all / 3, all, all + 1}) {
-      std::vector<Weighed> expected;
-      std::int64_t weight = 0;
-      for (std::size_t i = 0; i < sorted.size() && weight < need; ++i) {
-        expected.push_back(sorted[i]);
-        weight += sorted[i].weight;
-      }
-      RunOnTeams([&](const TeamRunner& runner) {
-        std::vector<Weighed> front(static_cast<std::size_t>(n) + 1);
-        const std::vector<Weighed> seen = runner.Ask([&](auto& team) {
-          const SortedFront cut = team.sort_front(
-              front.data(), n, [&](std::int32_t i) { return items[static_cast<std::size_t>(i)]; },
-              [](const Weighed& item) { return item.weight; }, ByKey{}, need);
-          EXPECT_EQ(cut.weight, weight);
-          return std::vector<Weighed>(front.begin(), front.begin() + cut.size);
-        });
-        EXPECT_EQ(seen, expected) << n << " items, need " << need;
-      });
+    ExpectFronts(items);
+  }
+}
+
+TEST(TeamTest, SortFrontComparesAllBitsOfAllKeys) {
+  constexpr std::uint64_t kAny = ~std::uint64_t{0};
+  struct Ends {
+    std::uint64_t first, second;
+    std::int64_t weight;
+  };
+  Random random(5);
+  for (const Ends& ends : {Ends{1, kAny, 3}, {kAny, 1, 1 << 30}, {5, 17, 4}, {2, 300, 2}}) {
+    std::vector<Weighed> items(50);
+    for (std::size_t i = 0; i < items.size(); ++i) {  // the first keys go from below zero to above
+      items[i] = {{random.Below(ends.first) - ends.first / 2, random.Below(ends.second)},
+                  static_cast<std::int32_t>(i),
+                  random.Between(-1, ends.weight)};
     }
+    ExpectFronts(items);
   }
 }
 
