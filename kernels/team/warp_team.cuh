@@ -8,6 +8,7 @@
 #include <cub/warp/warp_scan.cuh>
 
 #include "kernels/team/scanning.hpp"
+#include "kernels/team/selecting.hpp"
 #include "kernels/team/sorting.hpp"
 #include "kernels/team/team.hpp"
 
@@ -75,10 +76,10 @@ class WarpTeam {
     }
   }
 
-  template <class T, class Make, class Weigh, class Less>
-  __device__ SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Less less,
+  template <class T, class Make, class Weigh, class Order>
+  __device__ SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Order order,
                                     std::int64_t need) {
-    return SortAndCut(*this, front, n, make, weigh, less, need);
+    return SelectAndSort(*this, front, n, make, weigh, order, need);
   }
 
   __device__ std::int32_t first_tightest(const std::int32_t* values, const std::int32_t* ties,
