@@ -26,6 +26,7 @@
 #include "host/readers/object_converter.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/asked_by_owner.hpp"
 #include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/source_kinds.hpp"
 #include "host/readers/sources/sources.hpp"
@@ -274,7 +275,8 @@ Cluster Convert(ObjectIndex& index, const ReadProgress& progress, Diagnostics& d
         if (requeued.contains(pod.key)) pod.node_name.clear();
       }
     }
-    for (Workload& workload : cluster.workloads) {  // Kueue's own, so far
+    TellWorkloads(sources.owned, cluster.workloads);  // Kueue's own, so far
+    for (Workload& workload : cluster.workloads) {
       if (!workload.admission) SayWhatSlicesLeaveOut(workload);
     }
     LetRunningPodsCount(sources.workloads, cluster);
