@@ -30,6 +30,9 @@ std::vector<Workload> UnitsOf(
   std::vector<Workload> all;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     GangWorkload& workload = workloads[i];
+    if (!workload.others_wait.empty()) {
+      all.emplace_back(workload.head).refusal = workload.others_wait;
+    }
     if (workload.running || HasCondition(workload.head, "Finished")) continue;
     std::vector<Workload> units;
     if (IsTree(workload, trees)) {

@@ -172,6 +172,8 @@ struct GangWorkload {
   bool in_order = false;  // each gang group starts after the one before it
   std::string waits_for;  // why it cannot be placed yet; empty when it can
   bool running = false;   // its pods exist already
+  // Of one that runs: why its other pods are not placed; empty where it has none.
+  std::string others_wait = {};
   // Level of which each copy of its gang group has a domain to itself; empty: none.
   std::string exclusive_level = {};
   std::string preemptibility;      // as in its source

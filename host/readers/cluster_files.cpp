@@ -27,6 +27,7 @@
 #include "host/readers/object_converter.hpp"
 #include "host/readers/object_index.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/asked_by_owner.hpp"
 #include "host/readers/sources/left_out.hpp"
 #include "host/readers/sources/source_kinds.hpp"
 #include "host/readers/sources/sources.hpp"
@@ -319,7 +320,9 @@ void Convert(ObjectIndex& index, const ReadProgress& progress, const ReadOptions
       if (requeued.contains(pod.key)) pod.node_name.clear();
     }
   }
-  for (Workload& workload : cluster.workloads) {  // Kueue's own, so far
+  // The cluster has Kueue's own Workloads so far.
+  if (!options.keep_errors) TellWorkloads(sources.owned, cluster.workloads);
+  for (Workload& workload : cluster.workloads) {
     if (!workload.admission) SayWhatSlicesLeaveOut(workload);
   }
   LetRunningPodsCount(sources.workloads, cluster);

@@ -39,7 +39,7 @@ void ReplaceByPodLevel(JsonValue pod_spec, const ReadContext& context,
   const ContainerResources of_pod =
       CompletedResources(pod_spec, context, limits == nullptr ? nullptr : &limits->pods, origin);
   for (const auto& [name, quantity] : of_pod.requests) {
-    if (HasPodLevel(name)) {
+    if (HasPodLevel(name) || origin == PodOrigin::kOfGangApi) {
       total.Set(name, quantity);
     } else {
       context.Warn(*Member(pod_spec, "resources"),

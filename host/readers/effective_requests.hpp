@@ -70,6 +70,8 @@ enum class PodOrigin {
   // A template in an AppWrapper, of which Kueue knows neither resources of the pod as a whole, nor
   // RuntimeClass, nor init containers that restart.
   kWrapped,
+  // A PodSpec of the gang API, which may ask for any resource for the pod as a whole.
+  kOfGangApi,
 };
 
 // Adds one object of that kind to `defaults`, as do the next two. Of two LimitRanges of a namespace

@@ -25,7 +25,8 @@ std::optional<std::int32_t> MinParallelism(JsonValue metadata, const ReadContext
   return std::nullopt;
 }
 
-void ReadJobStatus(JsonValue status, const ReadContext& context, Workload& workload) {
+void ReadJobStatus(JsonValue status, bool of_kueue, const ReadContext& context,
+                   Workload& workload) {
   for (const Condition& condition : ReadConditions(status, context)) {
     if (condition.status == "True" &&
         (condition.type == "Complete" || condition.type == "Failed")) {
@@ -33,7 +34,7 @@ void ReadJobStatus(JsonValue status, const ReadContext& context, Workload& workl
       return;
     }
   }
-  if (Int32Member(status, "active", context).value_or(0) > 0) {
+  if (Int32Member(status, "active", context).value_or(0) > 0 && of_kueue) {
     context.Warn(status,
                  "the Job has running pods but its Workload is not in the input, so it counts "
                  "as pending",
@@ -68,7 +69,7 @@ Workload ReadJob(JsonValue object, const ReadContext& context, const ClusterDefa
                              .uid = workload.uid,
                              .controller = true});
   if (const auto status = ObjectMember(object, "status", context)) {
-    ReadJobStatus(*status, context, workload);
+    ReadJobStatus(*status, IsKueueJob(object), context, workload);
   }
   const auto spec = ObjectMember(object, "spec", context);
   const auto pod_template = spec ? ObjectMember(*spec, "template", context) : std::nullopt;

@@ -1,19 +1,20 @@
 #include "host/readers/redaction.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <simdjson.h>
 
 #include "host/model/kueue_keys.hpp"
-#include "host/model/quantity.hpp"
 #include "host/readers/json_fields.hpp"
 #include "host/readers/json_text.hpp"
 #include "host/readers/kueue_configuration.hpp"
 #include "host/readers/name_pattern.hpp"
+#include "host/readers/redaction_words.hpp"
 #include "host/readers/scale_request.hpp"
+#include "host/readers/sources/pod_search.hpp"
+#include "host/readers/sources/source_reader.hpp"
 #include "host/readers/sources/spark_pods.hpp"
 #include "host/readers/syntax_error.hpp"
 #include "host/readers/yaml_to_json.hpp"
@@ -21,158 +22,12 @@
 namespace espalier {
 namespace {
 
-using Words = std::set<std::string_view>;
-
-Words WordsOf(std::string_view text) {
-  Words words;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    words.insert(word);
-    text.remove_prefix(std::min(text.size(), word.size() + 1));
-  }
-  return words;
-}
-
-// Long or telling, and nothing depends on them.
-bool IsLeftOut(std::string_view field) {
-  static const Words kWords = WordsOf(
-      "managedFields imageID images command args env envFrom volumeMounts "
-      "volumeDevices volumesAttached volumesInUse message addresses nodeInfo daemonEndpoints "
-      "containerStatuses initContainerStatuses livenessProbe readinessProbe startupProbe lifecycle "
-      "securityContext imagePullSecrets hostIP hostIPs podIP podIPs podCIDR podCIDRs "
-      "providerID workingDir hostAliases dnsConfig description selfLink resourceVersion parameters "
-      "runtimeHandlers config");
-  return kWords.contains(field);
-}
-
-// Fields whose texts are words of Kubernetes or Kueue, label keys or resources.
-bool IsKeptField(std::string_view field) {
-  static const Words kWords = WordsOf(
-      "apiVersion kind uid type status reason phase operator effect key state nodeLabel "
-      "creationTimestamp deletionTimestamp lastTransitionTime lastHeartbeatTime lastProbeTime "
-      "startTime completionTime timeAdded requeueAt required preferred podSetSliceRequiredTopology "
-      "topology topologyKey podIndexLabel subGroupIndexLabel coveredResources levels "
-      "queueingStrategy stopPolicy withinClusterQueue reclaimWithinCohort whenCanBorrow "
-      "whenCanPreempt policy controllerName completionMode restartPolicy priorityClassSource "
-      "preemptionPolicy group imagePullPolicy terminationMessagePolicy dnsPolicy admissionMode "
-      "delayedTopologyRequest qosClass apiGroup level mode gangMode replicaMode replicationMode "
-      "rankMode reschedulingPolicy fieldPath podManagementPolicy startupPolicyOrder "
-      "subGroupPolicyType mpiImplementation requiredTopologyLevel preferredTopologyLevel "
-      "submissionMode path preemptibility rankFrom matchAttribute distinctAttribute driver "
-      "allocationMode input strategy multiplyBy excludeResourcePrefixes quotaCheckStrategy "
-      "frameworks externalFrameworks labelKeysToCopy extendedResourceName whenUnsatisfiable "
-      "matchLabelKeys mismatchLabelKeys protocol");
-  return kWords.contains(field);
-}
-
-// Fields of Kueue's Configuration that are kept: those that say where pods go.
-bool IsKeptOfConfiguration(std::string_view field) {
-  static const Words kWords = WordsOf(
-      "apiVersion kind namespace manageJobsWithoutQueueName managedJobsNamespaceSelector "
-      "integrations resources featureGates waitForPodsReady fairSharing admissionFairSharing");
-  return kWords.contains(field);
-}
-
-constexpr std::string_view kKaiPrefix = "kai.scheduler/";
-constexpr std::string_view kKaiTopology = "kai.scheduler/topology";  // the name of one
-constexpr std::string_view kAppWrapperPrefix = "workload.codeflare.dev.appwrapper/";
 constexpr std::string_view kSliceReplaced = "kueue.x-k8s.io/workload-slice-replacement-for";
 
-bool IsOfKueueOrKai(std::string_view key) {
-  return key.starts_with(kKueuePrefix) || key.starts_with(kKaiPrefix);
-}
-
-// Annotations that are read.
-bool IsReadAnnotation(std::string_view key) {
-  static const Words kWords = WordsOf(
-      "pod-group-name priorityClassName gpu-fraction gpu-memory gpu-fraction-num-devices "
-      "volcano.sh/task-spec ray.io/ft-enabled scheduling.k8s.io/workload "
-      "leaderworkerset.sigs.k8s.io/size");
-  return IsOfKueueOrKai(key) || key.starts_with(kAppWrapperPrefix) || kWords.contains(key) ||
-         key.ends_with("/group-name") || key.ends_with("/exclusive-topology") ||
-         key.ends_with("/subgroup-exclusive-topology");
-}
-
-// Returns whether the texts of an annotation that is read are label keys, numbers or words.
-bool IsKeptAnnotation(std::string_view key) {
-  static const auto kEnds = {"topology",    "constraints", "size",       "count",
-                             "offset",      "label",       "placement",  "preemptibility",
-                             "parallelism", "min-member",  "num-devices"};
-  return key != kKaiTopology &&
-         std::ranges::any_of(kEnds, [&](std::string_view end) { return key.ends_with(end); });
-}
-
-// Fields that hold a map from label keys to values.
-bool HoldsLabels(std::string_view field) {
-  static const Words kWords = WordsOf("labels nodeLabels nodeSelector matchLabels");
-  return kWords.contains(field);
-}
-
-// Fields that hold a map from resources to quantities.
-bool HoldsQuantities(std::string_view field) {
-  static const Words kWords = WordsOf(
-      "requests limits allocatable capacity overhead podFixed min max default defaultRequest "
-      "maxLimitRequestRatio resourceUsage outputs");
-  return kWords.contains(field);
-}
-
-bool IsQuantityField(std::string_view field) {
-  static const Words kWords = WordsOf("nominalQuota borrowingLimit lendingLimit weight total");
-  return kWords.contains(field);
-}
-
-// Returns whether the text is a quantity; some are read though they end in a B.
-bool IsQuantity(std::string_view text) {
-  return ParseQuantity(text) ||
-         (text.ends_with('B') && ParseQuantity(text.substr(0, text.size() - 1)));
-}
-
-// Returns whether the text is a quantity that Spark's pods ask for, in the field that says so.
-bool IsSparkQuantity(std::string_view field, std::string_view text) {
-  return std::ranges::any_of(kSparkQuantities, [&](const SparkQuantity& quantity) {
-    return quantity.field == field && ParseQuantity(KubernetesText(quantity, text));
-  });
-}
-
-// Labels with the index of a pod (R22.9) or of its replica, or a number of pods, besides those that
-// a topology request or a Workload names.
-bool IsCountLabel(std::string_view key) {
-  static const Words kWords = WordsOf(
-      "batch.kubernetes.io/job-completion-index apps.kubernetes.io/pod-index "
-      "leaderworkerset.sigs.k8s.io/worker-index leaderworkerset.sigs.k8s.io/subgroup-index "
-      "jobset.sigs.k8s.io/job-index training.kubeflow.org/replica-index "
-      "kueue.x-k8s.io/pod-group-pod-index volcano.sh/task-index "
-      "leaderworkerset.sigs.k8s.io/group-index pod-group.scheduling.sigs.k8s.io/min-available");
-  return kWords.contains(key);
-}
+constexpr std::string_view kBlanks = " \t\r\n";
 
 // Label whose values are words.
 constexpr std::string_view kAncestorStep = "trainer.kubeflow.org/trainjob-ancestor-step";
-
-// Names that mean something: those that Kueue, the operators and the canonical model give to parts
-// of workloads and to containers, and queues, namespaces and a topology that readers know.
-bool IsKnownName(std::string_view text) {
-  static const Words kWords = WordsOf(
-      "main head leader launcher master worker node gg rg template executor "
-      "spark-kubernetes-driver spark-kubernetes-executor default default-queue root kube-system "
-      "kueue-system hypernodes");
-  static const auto kNumbered = {"gg-", "rg-", "template-"};
-  const auto is_numbered = [&](std::string_view base) {
-    return text.starts_with(base) && text.size() > base.size() &&
-           text.find_first_not_of("0123456789", base.size()) == text.npos;
-  };
-  return kWords.contains(text) || std::ranges::any_of(kNumbered, is_numbered);
-}
-
-bool IsTrueOrFalse(std::string_view text) {
-  const std::string lower = LowerCase(text);
-  return lower == "true" || lower == "false";
-}
-
-bool IsInteger(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-}
 
 }  // namespace
 
@@ -266,19 +121,49 @@ class Redaction::Walk {
     return named.append(path);
   }
 
-  // Names the texts that a CEL expression compares something with.
+  // Names the texts of a CEL expression but those that name attributes of devices, which are label
+  // keys: in brackets behind a name, and in front of `in device`.
   std::string Expression(std::string_view text) {
     std::string named;
-    for (std::size_t at = 0; (at = text.find("==")) != text.npos;) {
-      const std::size_t open = text.find_first_not_of(' ', at + 2);
-      const bool quoted = open != text.npos && (text[open] == '"' || text[open] == '\'');
-      const std::size_t close = quoted ? text.find(text[open], open + 1) : text.npos;
-      const std::size_t end = close == text.npos ? at + 2 : close;
-      named.append(text.substr(0, close == text.npos ? end : open + 1));
-      if (close != text.npos) named.append(Named(text.substr(open + 1, close - open - 1)));
-      text.remove_prefix(end);
+    for (std::size_t at = 0; (at = text.find_first_of("\"'")) != text.npos;) {
+      std::size_t end = at + 1;
+      while (end < text.size() && text[end] != text[at]) end += text[end] == '\\' ? 2 : 1;
+      end = std::min(end, text.size());
+      const std::string_view quoted = text.substr(at + 1, end - at - 1);
+      named.append(text.substr(0, at + 1));
+      const bool kept =
+          IsIndexed(named) || IsLookedFor(text.substr(end)) || redaction_.levels_.contains(quoted);
+      named.append(kept ? std::string(quoted) : Named(quoted));
+      named.append(text.substr(end, 1));
+      text.remove_prefix(std::min(end + 1, text.size()));
     }
     return named.append(text);
+  }
+
+  // Returns whether a text that ends in a quote has the bracket of an index, and not of a list, in
+  // front of that.
+  static bool IsIndexed(std::string_view text) {
+    constexpr std::string_view kOfNames =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    text = TrimmedEnd(text.substr(0, text.size() - 1));
+    if (!text.ends_with('[')) return false;
+    text = TrimmedEnd(text.substr(0, text.size() - 1));
+    const std::string_view word = text.substr(text.find_last_not_of(kOfNames) + 1);
+    return word.empty() ? text.ends_with(']') || text.ends_with(')') : word != "in";
+  }
+
+  // Returns whether a text that begins with a quote has `in device` behind that.
+  static bool IsLookedFor(std::string_view text) {
+    for (const std::string_view word : {std::string_view("\""), std::string_view("in ")}) {
+      if (text.size() < word.size() || (word == "in " && !text.starts_with(word))) return false;
+      text.remove_prefix(word.size());
+      text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+    }
+    return text.starts_with("device");
+  }
+
+  static std::string_view TrimmedEnd(std::string_view text) {
+    return text.substr(0, text.find_last_not_of(kBlanks) + 1);
   }
 
   // Returns whether values of this label are compared as numbers.
@@ -508,7 +393,7 @@ class Redaction::Walk {
         const bool is_field = !is_label && !HoldsQuantities(field);
         const bool mounts = is_field && key == "volumeMounts" &&
                             (field == kSparkDriver.name || field == kSparkExecutor.name);
-        if (is_field && !mounts && IsLeftOut(key)) continue;
+        if (is_field && !mounts && IsLeftOut(key) && !HoldsPods(value)) continue;
         begin(key);
         if (mounts) {
           VisitMounts(value);

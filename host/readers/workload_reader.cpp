@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
 #include "host/readers/resource_limits.hpp"
+#include "host/readers/sources/source_reader.hpp"
 
 namespace espalier {
 namespace {
@@ -155,6 +158,34 @@ void CheckPodSetNames(const std::vector<PodSet>& pod_sets, JsonValue spec,
   }
 }
 
+// Adds what keeps pods of the same labels apart from each other: Kueue does not look at it (R7.7),
+// and a Workload is placed as Kueue places it.
+void AddWhatIsNotKeptApart(JsonValue spec, Workload& workload) {
+  simdjson::dom::array pod_sets;
+  if (spec["podSets"].get(pod_sets) != simdjson::SUCCESS) return;
+  std::vector<std::string> apart;
+  std::int64_t pods_apart = 0;
+  for (std::size_t i = 0; i < workload.pod_sets.size(); ++i) {
+    const PodSet& pod_set = workload.pod_sets[i];
+    if (pod_set.count < 1 || pod_set.pod_template.ignored_constraints.empty()) continue;
+    EqGroup group;
+    JsonValue pods;
+    if (pod_sets.at(i)["template"].get(pods) == simdjson::SUCCESS) AddWhatKeepsApart(pods, group);
+    if (group.apart) {
+      pods_apart += pod_set.count;
+      apart.push_back(
+          fmt::format("that each pod of pod set {} has a domain of {} to itself is not looked at",
+                      pod_set.name, group.apart->topology));
+    }
+    if (pod_set.count == 1) continue;
+    for (const std::string& what : group.kept_apart) {
+      workload.not_honoured.push_back(
+          fmt::format("{} of pod set {} is not looked at", what, pod_set.name));
+    }
+  }
+  if (pods_apart > 1) std::ranges::move(apart, std::back_inserter(workload.not_honoured));
+}
+
 }  // namespace
 
 TopologyRequest ReadTopologyRequest(JsonValue object, const ReadContext& context) {
@@ -233,6 +264,7 @@ Workload ReadWorkload(JsonValue object, const ReadContext& context,
       return ReadPodSet(pod_set, context, defaults, workload.key.namespace_);
     });
     CheckPodSetNames(workload.pod_sets, *spec, context);
+    AddWhatIsNotKeptApart(*spec, workload);
     workload.resources_error =
         ResourcesError(PodSpecs(*spec, context), context, defaults, workload.key.namespace_);
   }

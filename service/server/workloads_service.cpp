@@ -229,6 +229,7 @@ grpc::Status Decide(const v1::PlaceObjectsRequest& request, Placing& placing, Wo
   Result<ClusterRead> read =
       ReadObjectText("objects", request.objects(),
                      {.strict = request.strict(),
+                      .with_owned_jobs = true,
                       .trees = placing.profile.trees,
                       .on_job = look,
                       .configuration = of_state == nullptr ? nullptr : &of_state->configuration},

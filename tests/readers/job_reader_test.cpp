@@ -55,10 +55,14 @@ TEST(ReadJob, AFinishedJobIsAFinishedWorkload) {
 }
 
 TEST(ReadJob, RunningWithoutItsWorkloadIsAWarning) {
-  JsonText json(
-      R"({"metadata": {"name": "j"}, "spec": {"template": {}}, "status": {"active": 2}})");
+  JsonText json(R"({"metadata": {"name": "j", "labels": {"kueue.x-k8s.io/queue-name": "q"}},
+      "spec": {"template": {}}, "status": {"active": 2}})");
   ReadJob(json.root(), json.context());
   EXPECT_THAT(json.Warnings(), ElementsAre(HasSubstr("status: the Job has running pods")));
+  JsonText of_others(
+      R"({"metadata": {"name": "j"}, "spec": {"template": {}}, "status": {"active": 2}})");
+  ReadJob(of_others.root(), of_others.context());
+  EXPECT_THAT(of_others.Warnings(), IsEmpty());
 }
 
 TEST(ReadJob, PriorityOfThePodsWithoutALabel) {

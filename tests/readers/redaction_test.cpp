@@ -78,6 +78,34 @@ TEST(Redaction, KeepsDeviceClassesThatNameLevels) {
       R"({"deviceClassName":"a00000002"},{"kind":"Topology","levels":[{"nodeLabel":"acme.com/rack"}]}])");
 }
 
+// Attributes of devices are label keys, also of levels; what they are compared with are names.
+TEST(Redaction, NumbersTheTextsOfExpressions) {
+  const auto expression = [](const std::string& text) {
+    const std::string written = Redacted(R"({"cel": {"expression": ")" + text + R"("}})");
+    constexpr std::string_view kBegin = R"({"cel":{"expression":")";
+    return written.substr(kBegin.size(), written.size() - kBegin.size() - 3);
+  };
+  EXPECT_EQ(
+      expression(
+          "device.attributes['acme.com'].rack == 'r7' && 'rack' in  device.attributes['acme.com']"),
+      "device.attributes['acme.com'].rack == 'a00000001' && 'rack' in  "
+      "device.attributes['acme.com']");
+  EXPECT_EQ(
+      expression("device.attributes ['a.b']['c'] in ['x', 'y'] && device.driver.startsWith('z')"),
+      "device.attributes ['a.b']['c'] in ['a00000001', 'a00000002'] && "
+      "device.driver.startsWith('a00000003')");
+  EXPECT_EQ(expression("x != 'it\\\\'s' && 'open"), "x != 'a00000001' && 'a00000002");
+  EXPECT_EQ(expression("'s' in ['s']"), "'a00000001' in ['a00000001']");
+}
+
+// What of an object of an unknown kind holds pods is read, whatever its name.
+TEST(Redaction, KeepsPodsInFieldsThatAreLeftOut) {
+  EXPECT_EQ(
+      Redacted(R"({"config": {"replicas": 2, "pods": {"spec": {"containers": [{"image": "i"}]}}},
+      "parameters": {"secret": "s"}})"),
+      R"({"config":{"replicas":2,"pods":{"spec":{"containers":[{"image":"a00000001"}]}}}})");
+}
+
 // Its nodeSelector has terms, as that of an affinity, and is no map of labels.
 TEST(Redaction, NumbersTheNodesOfAllocatedClaims) {
   EXPECT_EQ(

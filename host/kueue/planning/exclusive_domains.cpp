@@ -76,10 +76,10 @@ class NodesOfDomains {
   std::map<std::vector<std::string>, ByValues> by_levels_;
 };
 
-// Adds the nodes of the domains that a workload is placed in.
-void AddPlaces(const Workload& workload, const ObjectKey& job_set, const WorkloadAnswer& answer,
+// Adds the nodes of the domains that a workload is placed in; `level` is that of which it has each
+// to itself.
+void AddPlaces(const std::string& level, const ObjectKey& job_set, const WorkloadAnswer& answer,
                NodesOfDomains& nodes, std::vector<JobSetPlace>& places) {
-  const std::string level = TextOf(workload.annotations, kExclusiveTopology);
   for (const PodSetAnswer& placed : answer.pod_sets) {
     if (!placed.assignment) continue;
     for (const TopologyDomainAssignment& domain : placed.assignment->domains) {
@@ -96,16 +96,33 @@ void Close(const std::string& level, const JobSetPlace& place, ClosedDomains& cl
 }
 
 // Returns what the places of others keep a workload out of.
-ClosedDomains ClosedTo(const Workload& workload, const ObjectKey& job_set,
+ClosedDomains ClosedTo(const std::string& level, const ObjectKey& job_set,
                        const std::vector<JobSetPlace>& places) {
   ClosedDomains closed;
-  const std::string level = TextOf(workload.annotations, kExclusiveTopology);
   for (const JobSetPlace& place : places) {
     if (place.job_set == job_set) continue;
     if (!level.empty()) Close(level, place, closed);
     if (!place.exclusive_level.empty()) Close(place.exclusive_level, place, closed);
   }
   return closed;
+}
+
+// Adds to what is not honoured of a workload the closed domains that it is placed in.
+void NoteBroken(const ClosedDomains& closed, const WorkloadAnswer& answer, NodesOfDomains& nodes,
+                Workload& workload) {
+  if (closed.empty()) return;
+  std::vector<JobSetPlace> places;
+  AddPlaces("", workload.key, answer, nodes, places);
+  std::set<std::string> said;
+  for (const JobSetPlace& place : places) {
+    for (const auto& [level, values] : closed) {
+      const std::string* value = place.labels->Find(level);
+      if (value == nullptr || !values.contains(*value) || !said.insert(*value).second) continue;
+      workload.not_honoured.push_back(
+          fmt::format("{} {} is not free of pods of other JobSets (annotation {})", Excerpt(level),
+                      Excerpt(*value), kExclusiveTopology));
+    }
+  }
 }
 
 // A term without conditions matches no node, and stays as it is.
@@ -208,7 +225,7 @@ class ApartSearch {
       if (!answers) return answers;
       std::vector<ClosedDomains> wanted = ClosedToAll(answers->answers);
       if (wanted == applied) {
-        NoteBroken(applied, answers->answers);
+        NoteAllBroken(applied, answers->answers);
         return answers;
       }
       applied = std::move(wanted);
@@ -226,30 +243,19 @@ class ApartSearch {
       const Workload& workload = WorkloadAt(i);
       const auto job_set = JobSetOf(workload);
       if (!job_set) continue;
-      closed[i] = ClosedTo(workload, *job_set, places);
+      const std::string level = TextOf(workload.annotations, kExclusiveTopology);
+      closed[i] = ClosedTo(level, *job_set, places);
       const bool placed = !answers.empty() && Fits(answers[i]);
-      if (placed && in_order_) AddPlaces(workload, *job_set, answers[i], nodes_, places);
+      if (placed && in_order_) AddPlaces(level, *job_set, answers[i], nodes_, places);
     }
     return closed;
   }
 
-  void NoteBroken(const std::vector<ClosedDomains>& closed,
-                  const std::vector<WorkloadAnswer>& answers) {
+  void NoteAllBroken(const std::vector<ClosedDomains>& closed,
+                     const std::vector<WorkloadAnswer>& answers) {
     for (std::size_t i = 0; i < closed.size(); ++i) {
-      Workload& workload = cluster_.workloads[planned_[i].index];
-      std::vector<JobSetPlace> places;
-      if (closed[i].empty() || !Fits(answers[i])) continue;
-      AddPlaces(workload, workload.key, answers[i], nodes_, places);
-      std::set<std::string> said;
-      for (const JobSetPlace& place : places) {
-        for (const auto& [level, values] : closed[i]) {
-          const std::string* value = place.labels->Find(level);
-          if (value == nullptr || !values.contains(*value) || !said.insert(*value).second) continue;
-          workload.not_honoured.push_back(
-              fmt::format("{} {} is not free of pods of other JobSets (annotation {})",
-                          Excerpt(level), Excerpt(*value), kExclusiveTopology));
-        }
-      }
+      if (!Fits(answers[i])) continue;
+      NoteBroken(closed[i], answers[i], nodes_, cluster_.workloads[planned_[i].index]);
     }
   }
 
@@ -273,7 +279,7 @@ std::vector<ClosedDomains> KeepApart(PlacementPlan& plan, const Cluster& cluster
     const auto job_set = JobSetOf(workload);
     if (!job_set) continue;
     if (!places) places = RunningPlaces(cluster, nodes);
-    closed[i] = ClosedTo(workload, *job_set, *places);
+    closed[i] = ClosedTo(TextOf(workload.annotations, kExclusiveTopology), *job_set, *places);
     KeepOut(closed[i], plan.workloads[i]);
   }
   return closed;
@@ -292,6 +298,32 @@ Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
                                        const Nominate& place, const Nominate& on_empty) {
   if (!AnyExclusive(plan, cluster)) return AnswerPlan(plan, place, on_empty);
   return ApartSearch(plan, cluster, nodes, in_order).Run(place, on_empty);
+}
+
+void NoteSharedDomains(std::span<const PlacedWorkload> placed, std::span<const Node> nodes,
+                       Cluster& cluster) {
+  std::map<ObjectKey, std::string> levels;  // of the JobSets that are placed
+  for (const PlacedWorkload& one : placed) {
+    const Workload& workload = cluster.workloads[one.index];
+    const auto job_set = JobSetOf(workload);
+    if (job_set) levels.emplace(*job_set, TextOf(workload.annotations, kExclusiveTopology));
+  }
+  if (levels.empty()) return;
+  std::vector<JobSetPlace> places = RunningPlaces(cluster, nodes);
+  for (const JobSetPlace& place : places) {  // Kueue's Workloads do not say it
+    const auto level = levels.find(place.job_set);
+    if (level != levels.end() && level->second.empty()) level->second = place.exclusive_level;
+  }
+  std::erase_if(places, [&](const JobSetPlace& place) { return levels.contains(place.job_set); });
+  NodesOfDomains in_domains(nodes);
+  for (const PlacedWorkload& one : placed) {
+    Workload& workload = cluster.workloads[one.index];
+    const auto job_set = JobSetOf(workload);
+    if (!job_set || !Fits(*one.answer)) continue;
+    const std::string& level = levels.at(*job_set);
+    NoteBroken(ClosedTo(level, *job_set, places), *one.answer, in_domains, workload);
+    AddPlaces(level, *job_set, *one.answer, in_domains, places);
+  }
 }
 
 }  // namespace espalier

@@ -1,6 +1,7 @@
 // Keeps domains that a Job of a JobSet has to itself free of Jobs of other JobSets (W8.11).
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <span>
@@ -37,5 +38,18 @@ void LetIn(const ClosedDomains& closed, WorkloadRequest& request);
 Result<PlannedAnswers> AnswerPlanApart(PlacementPlan& plan, Cluster& cluster,
                                        std::span<const Node> nodes, bool in_order,
                                        const Nominate& place, const Nominate& on_empty);
+
+// A workload, by its position in the cluster, and where it is placed.
+struct PlacedWorkload {
+  std::size_t index = 0;
+  const WorkloadAnswer* answer = nullptr;
+};
+
+// Adds to the `not_honoured` of workloads of JobSets, which are placed anew in this order without
+// regard to exclusive domains, which domains they share with other JobSets though one of them has
+// it to itself. Counted are pods that run on `nodes` of other JobSets than these, and those of
+// these that are placed before.
+void NoteSharedDomains(std::span<const PlacedWorkload> placed, std::span<const Node> nodes,
+                       Cluster& cluster);
 
 }  // namespace espalier

@@ -174,6 +174,9 @@ RankedGroup ReadReplica(JsonValue pods, std::string_view sub_group_level,
   if (leader && size <= 1 && !context.as_kueue) return ranked;
   EqGroup group =
       ReadEqGroup(leader ? "worker" : "main", *worker, leader ? size - 1 : size, index, context);
+  if (!segments && !sub_group_level.empty() && ObjectMember(pods, "subGroupPolicy", context.read)) {
+    group.kept_apart.push_back(fmt::format("a domain of {} for each subgroup", sub_group_level));
+  }
   group.topology_request.segments = std::move(segments);
   const auto& request = group.topology_request.levels;
   if (leader && !(request && request->pod_set_group_name)) {

@@ -8,6 +8,8 @@
 
 #include "host/gangs/gang_counts.hpp"
 #include "host/model/parse_integer.hpp"
+#include "host/readers/sources/kai_metadata.hpp"
+#include "host/readers/sources/pod_groups.hpp"
 #include "host/readers/sources/pod_members.hpp"
 #include "host/readers/sources/replicas.hpp"
 #include "host/readers/sources/running_pods.hpp"
@@ -175,7 +177,7 @@ void WaitInOrder(GangWorkload& workload) {
 void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
   if (!user.replicas) user.replicas = by_default.replicas;
   if (user.head.queue_name.empty()) user.head.queue_name = by_default.head.queue_name;
-  if (user.head.priority_class.empty()) {
+  if (user.head.priority_class.empty() && user.head.priority == 0) {
     user.head.priority_class = by_default.head.priority_class;
     user.head.priority = by_default.head.priority;
   }
@@ -214,6 +216,19 @@ void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
     for (const EqGroup* group : GroupsOf(gang)) size += group->min_count.value_or(0);
   }
   CountPerReplica(user, size);
+}
+
+void TakeQueueAndPriority(const Members& members, const SourceContext& context, Workload& head) {
+  const auto first =
+      members.lower_bound({head.key.namespace_, PartReference{Kind::kWorkload, head.key.name}});
+  if (first == members.end() || first->first.first != head.key.namespace_ ||
+      first->first.second.kind != Kind::kWorkload || first->first.second.name != head.key.name) {
+    return;
+  }
+  TakeQueueOfPods(first->second, head);
+  const IndexedObject* pod = first->second.pod;
+  if (pod == nullptr || !head.priority_class.empty() || head.priority != 0) return;
+  if (const auto spec = Member(pod->value, "spec")) ReadGroupPriority(*spec, context, head);
 }
 
 void JoinPods(GangApiWorkload& user, Members& members) {

@@ -12,6 +12,10 @@ namespace espalier {
 // describes: shapes of pods, replicas, queue and priority.
 void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default);
 
+// Takes queue and priority, where the Workload has none, from the pods that name it: of the first
+// part the oldest pod, whose owner goes before it with its queue.
+void TakeQueueAndPriority(const Members& members, const SourceContext& context, Workload& head);
+
 // Removes the pods that name the Workload from `members` and gives each to its part, by the part it
 // names or by its labels. Notes how many match no part or several.
 void JoinPods(GangApiWorkload& user, Members& members);

@@ -6,8 +6,11 @@
 
 #include "host/gangs/expand.hpp"
 #include "host/model/excerpt.hpp"
+#include "host/readers/job_metadata.hpp"
+#include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/pod_groups.hpp"
 #include "host/readers/sources/topology_claims.hpp"
 
 namespace espalier {
@@ -51,6 +54,7 @@ class Reader {
     workload.gang_groups = ReadNamed<GangGroup>(
         *spec, "gangGroups", "gg",
         [&](JsonValue gang, std::string name) { return ReadGang(gang, std::move(name)); });
+    ReadQueueAndPriority(object, *spec, workload.head);
     if (workload.replica_mode == ReplicaMode::kReplicatedPods) MoveRequestsOfShapes(workload);
     const bool replicated = workload.replica_mode == ReplicaMode::kReplicatedGangs;
     if (replicated && workload.gang_groups.size() > 1) {
@@ -101,6 +105,17 @@ class Reader {
       read_.Error(*Member(*reference, "namespace"), "a reference does not cross namespaces",
                   workload.head.key.namespace_);
     }
+  }
+
+  // The priority is what the Workload says, else its label, else the first template that has any.
+  void ReadQueueAndPriority(JsonValue object, JsonValue spec, Workload& head) {
+    if (head.queue_name.empty()) head.queue_name = TextMember(spec, "queue", read_);
+    ReadGroupPriority(spec, context_, head);
+    if (Member(spec, "priority") || !head.priority_class.empty()) return;
+    ReadJobPriority(object, {}, read_, context_.defaults, head);
+    if (!head.priority_class.empty()) return;
+    head.priority = 0;
+    if (of_pods_) ReadGroupPriority(*of_pods_, context_, head);
   }
 
   void ReadMode(JsonValue spec, GangWorkload& workload) {
@@ -269,11 +284,29 @@ class Reader {
     group.topology_request =
         ReadGroupTopologyRequest(object, "eqGroup " + group.name, read_, notes_);
     if (const auto pods = ObjectMember(object, "template", read_)) {
+      const JsonValue spec = PodSpecOf(*pods);
+      if (!of_pods_ && (Member(spec, "priorityClassName") || Member(spec, "priority"))) {
+        of_pods_ = spec;
+      }
+      ReadTopologyOfTemplate(*pods, group);
       AddWhatKueueLeavesOut(*pods, group);
       ApplyPodClaims(*pods, NamespaceOfObject(read_.root, read_), read_, context_.defaults, group);
     }
     ReadSelector(object, path + "/" + group.name);
     return group;
+  }
+
+  // Annotations of the template ask for the same as the fields of the group (W2.3).
+  void ReadTopologyOfTemplate(JsonValue pods, EqGroup& group) {
+    CheckTemplateKeys(pods, read_);
+    const auto request = ReadTopologyAnnotations(pods, "", read_);
+    if (!request) return;
+    std::optional<TopologyRequest>& of_group = group.topology_request.levels;
+    if (of_group && *of_group != *request) {
+      return read_.Error(pods, "its annotations contradict the topologyRequest beside it",
+                         "one of them");
+    }
+    of_group = request;
   }
 
   // A PodTemplateSpec, a PodSpec, or nothing but the resources of a pod.
@@ -282,15 +315,18 @@ class Reader {
         object,
         {"metadata", "spec", "resources", "containers", "initContainers", "volumes", "nodeSelector",
          "tolerations", "affinity", "overhead", "runtimeClassName", "priorityClassName", "priority",
-         "restartPolicy", "topologySpreadConstraints", "schedulerName", "resourceClaims"},
+         "restartPolicy", "topologySpreadConstraints", "schedulerName", "resourceClaims",
+         "nodeName"},
         read_);
     const std::string name_space = NamespaceOfObject(read_.root, read_);
-    const bool is_spec = Member(object, "spec").has_value();
     PodTemplate shape = ReadPodTemplate(object, read_, context_.defaults, name_space);
-    if (!is_spec && Member(object, "containers")) {
-      shape = ReadPodSpec(object, read_, context_.defaults, name_space);
-    }
-    if (Member(object, "resources")) {
+    if (!Member(object, "spec")) {
+      PodTemplate of_spec =
+          ReadPodSpec(object, read_, context_.defaults, name_space, PodOrigin::kOfGangApi);
+      of_spec.labels = std::move(shape.labels);
+      of_spec.annotations = std::move(shape.annotations);
+      shape = std::move(of_spec);
+    } else if (Member(object, "resources")) {
       const QuantityMap requests = CompletedResources(object, read_, nullptr).requests;
       for (const auto& [name, amount] : ToCanonical(requests)) shape.requests.Set(name, amount);
     }
@@ -347,7 +383,8 @@ class Reader {
   const SourceContext& context_;
   const ReadContext& read_;
   std::vector<std::string> notes_;
-  std::string refusal_;  // why it is not placed, whatever else is there
+  std::string refusal_;               // why it is not placed, whatever else is there
+  std::optional<JsonValue> of_pods_;  // the first PodSpec that has a priority
   PartSelectors* selectors_ = nullptr;
 };
 

@@ -133,4 +133,10 @@ void ApplyKaiTopology(JsonValue object, GangWorkload& workload) {
   }
 }
 
+bool HasKaiTopology(JsonValue object) {
+  GroupTopologyRequest request;
+  ApplyKaiLevels({object}, request);
+  return AsksForLevels(request);
+}
+
 }  // namespace espalier

@@ -25,4 +25,7 @@ void ApplyKaiMetadata(JsonValue described_by, const PartMembers* members,
 // those of the object at the top of their owners, which a pod without one is itself.
 void ApplyKaiTopology(JsonValue object, GangWorkload& workload);
 
+// Returns whether KAI's annotations of an object ask for a level of a topology.
+bool HasKaiTopology(JsonValue object);
+
 }  // namespace espalier

@@ -98,7 +98,7 @@ void OwnerIndex::NotePod(JsonValue pod, bool has_workload, bool bound) {
   if (top == nullptr || std::get<0>(top->first) == "CronJob") return;
   Object& owner = objects_.find(top->first)->second;
   if (has_workload) owner.pods_have_workload = true;
-  if (bound) owner.has_bound_pods = true;
+  if (bound) owner.bound_pods.push_back(pod);
 }
 
 void OwnerIndex::NoteGroupedPod(JsonValue pod) {
@@ -134,8 +134,13 @@ bool OwnerIndex::PodsHaveWorkload(const SourceObject& source_object) const {
 }
 
 bool OwnerIndex::HasBoundPods(const SourceObject& source_object) const {
+  return !BoundPods(source_object).empty();
+}
+
+std::span<const JsonValue> OwnerIndex::BoundPods(const SourceObject& source_object) const {
   const Objects::value_type* object = FindObject(source_object);
-  return object != nullptr && object->second.has_bound_pods;
+  if (object == nullptr) return {};
+  return object->second.bound_pods;
 }
 
 bool OwnerIndex::IsPartOfAnother(const SourceObject& source_object) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -69,6 +70,9 @@ class OwnerIndex {
   bool PodsHaveWorkload(const SourceObject& source_object) const;
   bool HasBoundPods(const SourceObject& source_object) const;
 
+  // Returns the pods of the object that NotePod was told to have a node.
+  std::span<const JsonValue> BoundPods(const SourceObject& source_object) const;
+
   // Returns whether another object of the input makes this one, as a JobSet makes Jobs. Jobs of a
   // CronJob are workloads of their own.
   bool IsPartOfAnother(const SourceObject& source_object) const;
@@ -85,7 +89,7 @@ class OwnerIndex {
   struct Object {
     const SourceObject* source_object = nullptr;
     bool pods_have_workload = false;
-    bool has_bound_pods = false;
+    std::vector<JsonValue> bound_pods = {};
     bool pods_are_grouped = false;
   };
   using Objects = std::map<Key, Object>;

@@ -54,10 +54,18 @@ std::string ReadNewName(JsonValue entry, std::set<std::string>& names,
 
 void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& head) {
   const std::string name = TextMember(spec, "priorityClassName", context.read);
-  if (name.empty()) return;
-  head.priority_class = name;
-  head.priority = context.defaults.PriorityOf(name).value_or(head.priority);
-  if (const auto priority = Int64Member(spec, "priority", context.read)) head.priority = *priority;
+  const auto number = Int64Member(spec, "priority", context.read);
+  if (!name.empty()) {
+    head.priority_class = name;
+    const auto known = context.defaults.PriorityOf(name);
+    head.priority = known.value_or(head.priority);
+    if (!known && !number) {
+      context.read.Warn(*Member(spec, "priorityClassName"),
+                        "this priority class is not in the input, so that it counts for nothing",
+                        "the priority class among the files");
+    }
+  }
+  if (number) head.priority = *number;
 }
 
 void LetStartOneByOne(GangGroup& gang) {

@@ -21,7 +21,8 @@ namespace espalier {
 std::string ReadNewName(JsonValue entry, std::set<std::string>& names,
                         const SourceContext& context);
 
-// Reads a priorityClassName in place of that of the pods.
+// Reads a priorityClassName, or a priority, in place of that of the pods. Warns of a class that is
+// not known.
 void ReadGroupPriority(JsonValue spec, const SourceContext& context, Workload& head);
 
 // Lets all pods of a gang that needs none of them start one by one (W1.3).

@@ -56,4 +56,9 @@ std::string FindPods(JsonValue object, std::string_view kind) {
   return spec && Find(*spec, path) ? path : std::string();
 }
 
+bool HoldsPods(JsonValue value) {
+  std::string path;
+  return Find(value, path);
+}
+
 }  // namespace espalier

@@ -12,4 +12,7 @@ namespace espalier {
 // empty when it has none, or when its kind only keeps templates that others use.
 std::string FindPods(JsonValue object, std::string_view kind);
 
+// Returns whether a value of any object holds containers.
+bool HoldsPods(JsonValue value);
+
 }  // namespace espalier

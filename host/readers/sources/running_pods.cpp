@@ -63,6 +63,12 @@ void NoteHeldRoom(const GangGroup& gang, GangWorkload& workload) {
   }
 }
 
+// Returns whether a request says where its pods are to be.
+bool IsAsked(const GroupTopologyRequest& request) {
+  return Binds(request) || !request.claims.empty() || request.segments ||
+         !request.also_required.empty();
+}
+
 }  // namespace
 
 void ShareMinimum(std::int32_t least, RankedGroup& ranked) {
@@ -108,6 +114,29 @@ void WaitForPods(std::int32_t seen, GangGroup& gang, GangWorkload& workload) {
 void WaitForFirstPods(GangWorkload& workload) {
   if (!workload.waits_for.empty()) return;
   workload.waits_for = "none of its pods is there: it waits for them";
+}
+
+void AddRunningPods(std::span<const JsonValue> pods, GangWorkload& workload) {
+  if (workload.replica_mode != ReplicaMode::kUnreplicated && !workload.whole) return;
+  if (workload.gang_groups.size() != 1 || GroupsOf(workload.gang_groups.front()).size() != 1)
+    return;
+  const GangGroup& gang = workload.gang_groups.front();
+  RankedGroup& ranked = workload.gang_groups.front().ranked_groups.front();
+  EqGroup& group = ranked.eq_groups.front();
+  if (!IsAsked(workload.topology_request) && !IsAsked(gang.topology_request) &&
+      !IsAsked(ranked.topology_request) && !IsAsked(group.topology_request) && !group.apart &&
+      group.kept_apart.empty()) {
+    return;
+  }
+  for (const JsonValue pod : pods) {
+    RunningPods& running = group.running.emplace_back();
+    running.pods = 1;
+    if (const auto spec = Member(pod, "spec")) running.node = TextOf(*spec, "nodeName");
+    if (const auto metadata = Member(pod, "metadata")) {
+      running.names.emplace_back(TextOf(*metadata, "name"));
+    }
+  }
+  MergeRunning(group);
 }
 
 std::vector<std::string> Requeue(std::int64_t now, GangGroup& gang, GangWorkload& workload) {

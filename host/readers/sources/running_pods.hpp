@@ -10,6 +10,7 @@
 
 #include "host/gangs/gang_workload.hpp"
 #include "host/model/node.hpp"
+#include "host/readers/json_fields.hpp"
 
 namespace espalier {
 
@@ -23,6 +24,11 @@ void WaitForPods(std::int32_t seen, GangGroup& gang, GangWorkload& workload);
 
 // Makes a gang none of whose pods is there wait for them, unless it waits for something else.
 void WaitForFirstPods(GangWorkload& workload);
+
+// Gives a workload of one shape that says where its pods are to be, or that they are to be apart,
+// those of `pods`, which have nodes: they can be moved together. Leaves others as they are, also
+// those whose pods are placed one by one.
+void AddRunningPods(std::span<const JsonValue> pods, GangWorkload& workload);
 
 // Takes the pods that hold room for nothing off their nodes, where the gang is scheduled in part
 // and the time of its scheduleTimeoutSeconds has passed at `now` (Unix seconds): it goes back to

@@ -41,10 +41,11 @@ bool Holds(JsonValue expression, JsonValue pod) {
 }
 
 // Returns whether the label selector of a term matches the pods that it is of. None matches
-// nothing.
+// nothing. A bare PodSpec does not say which labels its pods have: any may be theirs.
 bool SelectsItself(JsonValue term, JsonValue pod) {
   const auto selector = Member(term, "labelSelector");
   if (!selector || !selector->is_object()) return false;
+  if (!Member(pod, "spec") && !Member(pod, "metadata")) return true;
   simdjson::dom::object labels;
   if ((*selector)["matchLabels"].get(labels) == simdjson::SUCCESS) {
     for (const auto [key, value] : labels) {
@@ -87,6 +88,10 @@ std::string_view AnnotationOf(JsonValue object, std::string_view name) {
 
 std::string_view LabelOf(JsonValue object, std::string_view name) {
   return TextAt(object, "labels", name);
+}
+
+JsonValue PodSpecOf(JsonValue pod_template) {
+  return Member(pod_template, "spec").value_or(pod_template);
 }
 
 std::string NamespaceOfObject(JsonValue object, const ReadContext& context) {
@@ -158,7 +163,7 @@ void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group) {
   if (request && request->required && !preferred.empty() && preferred != *request->required) {
     request->preferred = preferred;
   }
-  if (group.pod_template && pod_template["spec"]["nodeName"].is_string()) {
+  if (group.pod_template && PodSpecOf(pod_template)["nodeName"].is_string()) {
     group.pod_template->ignored_constraints.emplace_back("node name");
   }
   AddWhatKeepsApart(pod_template, group);
@@ -166,7 +171,7 @@ void AddWhatKueueLeavesOut(JsonValue pod_template, EqGroup& group) {
 }
 
 void AddWhatKeepsApart(JsonValue pod_template, EqGroup& group) {
-  const JsonValue spec = Member(pod_template, "spec").value_or(pod_template);
+  const JsonValue spec = PodSpecOf(pod_template);
   simdjson::dom::array terms;
   if (!spec.is_object()) return;
   const std::size_t before = group.kept_apart.size();

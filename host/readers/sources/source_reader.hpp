@@ -111,6 +111,9 @@ std::string LowerCase(std::string_view text);
 std::string_view AnnotationOf(JsonValue object, std::string_view name);
 std::string_view LabelOf(JsonValue object, std::string_view name);
 
+// Returns the spec of a pod template; where it has none the template itself, which may be the spec.
+JsonValue PodSpecOf(JsonValue pod_template);
+
 // Returns the object's namespace; `default` when it has none.
 std::string NamespaceOfObject(JsonValue object, const ReadContext& context);
 

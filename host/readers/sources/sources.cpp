@@ -8,9 +8,11 @@
 #include <tbb/parallel_for.h>
 
 #include "host/gangs/expand.hpp"
+#include "host/gangs/gang_counts.hpp"
 #include "host/readers/key_check.hpp"
 #include "host/readers/kubernetes_objects.hpp"
 #include "host/readers/object_metadata.hpp"
+#include "host/readers/sources/asked_by_owner.hpp"
 #include "host/readers/sources/job_state.hpp"
 #include "host/readers/sources/kai_metadata.hpp"
 #include "host/readers/sources/kai_min_member.hpp"
@@ -162,7 +164,10 @@ std::string SourcesReader::WhyLeftOut(const SourceObject& source_object) const {
     const bool counted =
         source_object.object.value["status"]["active"].get(active) == simdjson::SUCCESS &&
         active > 0;
-    if (counted || owners_->HasBoundPods(source_object)) return "that runs without Kueue";
+    if ((counted || owners_->HasBoundPods(source_object)) &&
+        !HasKaiTopology(source_object.object.value)) {
+      return "that runs without Kueue";
+    }
     if (!Member(source_object.object.value, "spec")) return "without Kueue labels or annotations";
   }
   return "";
@@ -217,6 +222,7 @@ void SourcesReader::ReadOwned() {
       if (IsSuspended(source_object.object.value)) {
         job.head.conditions.push_back({"Suspended", "True", "", ""});
       }
+      NoteWhatWorkloadsLack(source_object.object.value, job);
       result_.owned.push_back(std::move(job));
     }
   }
@@ -297,7 +303,7 @@ void SourcesReader::ReadAll() {
                                              with_workload, workload.replicas.value_or(1),
                                              with_workload == 1 ? "has" : "have"));
       }
-      if (readable[i]->source == &kJobSource && owners_->HasBoundPods(*readable[i])) {
+      if (readable[i]->source == &kJobSource && !runs && owners_->HasBoundPods(*readable[i])) {
         workload.notes.push_back(
             "pods of it have nodes, although no Workload in the input admits it: they use their "
             "room beside what is placed");
@@ -310,8 +316,10 @@ void SourcesReader::ReadAll() {
 }
 
 bool SourcesReader::RunsByItsPods(const SourceObject& source_object) const {
-  const bool of_pods = source_object.source->read == ReadReplicatedPods ||
-                       source_object.source->read == ReadStatefulSet;
+  const bool of_pods =
+      source_object.source->read == ReadReplicatedPods ||
+      source_object.source->read == ReadStatefulSet ||
+      (source_object.source == &kJobSource && !IsKueueJob(source_object.object.value));
   return of_pods && owners_->HasBoundPods(source_object);
 }
 
@@ -337,12 +345,13 @@ void SourcesReader::Finish() {
     NotePrebuilt(workload.head);
     if (options_.managed_only) JudgeManaged(read);
     if (options_.now_seconds) TakeBack(*options_.now_seconds, workload);
-    nodes_.Describe(workload);
     if (read.source_object != nullptr && !IsGangWorkload(*read.source_object) &&
         read.source_object->kind != "PodGroup" && read.source_object->kind != "CompositePodGroup") {
       ApplyKaiTopology(read.source_object->object.value, workload);
       ApplyKaiMinMember(read.source_object->object.value, options_.as_kueue, workload);
+      if (workload.running) AddRunningPods(owners_->BoundPods(*read.source_object), workload);
     }
+    nodes_.Describe(workload);
     Expand(workload);
     ResolveKeys(cluster_.topologies, workload);
     ResolveClaims(defaults_.claims, workload);
@@ -352,11 +361,32 @@ void SourcesReader::Finish() {
                   ContextOf(*read.source_object, findings));
       LeaveOut(diagnostics_.AppendObject(std::move(findings)), workload);
     }
-    if (workload.running) workload.notes.push_back("its pods run already");
+    if (workload.running) NoteRunning(read);
     result_.workloads.push_back(std::move(workload));
     result_.read_from.push_back(read.source_object == nullptr ? std::nullopt
                                                               : std::optional(*read.source_object));
   }
+}
+
+void SourcesReader::NoteRunning(SourceRead& read) {
+  GangWorkload& workload = read.workload;
+  std::int64_t wanted = 0;
+  for (const GangGroup& gang : workload.gang_groups) {
+    for (const EqGroup* group : GroupsOf(gang)) {
+      wanted += group->count.value_or(group->min_count.value_or(0));
+    }
+  }
+  const bool is_told = read.source_object != nullptr && read.source_object->source != &kJobSource &&
+                       read.source_object->source != nullptr && RunsByItsPods(*read.source_object);
+  const std::int64_t there = is_told ? std::ssize(owners_->BoundPods(*read.source_object)) : wanted;
+  if (there >= wanted) {
+    workload.notes.push_back("its pods run already");
+    return;
+  }
+  workload.others_wait = fmt::format(
+      "{} of its {} pods {}, and no Workload in the input has the others: where they go is not "
+      "looked at",
+      there, wanted, there == 1 ? "has a node" : "have nodes");
 }
 
 void SourcesReader::NotePrebuilt(Workload& head) const {

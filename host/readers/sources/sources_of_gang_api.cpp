@@ -110,6 +110,9 @@ void SourcesReader::ReadGangApiWorkloads() {
       TakeTheDefault(workload, referring);
       if (of) described.emplace(ReferenceTo(key.namespace_, *of), key.name);
     }
+    With(*source_object, diagnostics_, [&](const SourceContext& context) {
+      TakeQueueAndPriority(members_, context, workload.head);
+    });
     for (GangWorkload& joined : JoinReplicas(std::move(user), members_)) {
       if (joined.waits_for.empty()) joined.waits_for = WhyWithoutShape(joined);
       workloads_.push_back({std::move(joined), source_object});

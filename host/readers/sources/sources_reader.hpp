@@ -122,7 +122,8 @@ class SourcesReader {
   void ReadAll();
 
   // Says whether pods of a Deployment or the like have nodes. Kueue makes Workloads of its pods, so
-  // that its status may know of none that is ready yet.
+  // that its status may know of none that is ready yet. So it says of a Job that is none of
+  // Kueue's.
   bool RunsByItsPods(const SourceObject& source_object) const;
 
   // Names objects of kinds that are not known but ask for pods; they are not placed.
@@ -198,6 +199,10 @@ class SourcesReader {
   void ReportStrays();
 
   void Finish();
+
+  // Says that the pods of a workload run already. Of a Deployment or the like pods may have no node
+  // yet: they are a row that is not placed.
+  void NoteRunning(SourceRead& read);
 
   // Lets a job that names the Workload that stands for it wait for that one. Of kinds whose
   // Workloads Kueue makes by rules of their own the name is not looked at.

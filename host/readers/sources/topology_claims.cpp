@@ -125,11 +125,11 @@ class Resolver {
 void ApplyPodClaims(JsonValue pod, std::string_view name_space, const ReadContext& context,
                     const ClusterDefaults& defaults, EqGroup& group,
                     std::span<const std::string_view> going) {
-  const auto spec = Member(pod, "spec");
-  if (!spec || !spec->is_object() || !Member(*spec, "resourceClaims")) return;
+  const JsonValue spec = PodSpecOf(pod);
+  if (!spec.is_object() || !Member(spec, "resourceClaims")) return;
   bool all_known = true;
-  const bool is_bound = !TextOf(*spec, "nodeName").empty();
-  ReadList(*spec, "resourceClaims", context, [&](JsonValue object) {
+  const bool is_bound = !TextOf(spec, "nodeName").empty();
+  ReadList(spec, "resourceClaims", context, [&](JsonValue object) {
     std::string claim = TextMember(object, "resourceClaimName", context);
     const std::string of_template = TextMember(object, "resourceClaimTemplateName", context);
     // Every pod has a claim of its own of a template, which no other shares.
@@ -168,9 +168,11 @@ void ReadGroupClaims(JsonValue spec, const ReadContext& context, const ClusterDe
                         TextMember(object, "resourceClaimTemplateName", context)};
     const ClaimedPlace* place =
         defaults.claims.Find(name_space, claim.resource_claim, claim.resource_claim_template);
-    if (place == nullptr || place->names_nothing) {
+    if (place != nullptr && place->names_nothing) {
       notes.push_back(
-          fmt::format("resource claim {} of the group is not looked at", Excerpt(claim.name)));
+          fmt::format("resource claim {} of the group names no level: where its devices "
+                      "are is not looked at, as of claims of pods",
+                      Excerpt(claim.name)));
     } else {
       gang.topology_request.claims.push_back(std::move(claim));
     }

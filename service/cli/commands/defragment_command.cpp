@@ -12,6 +12,7 @@
 
 #include "host/kueue/objects/cluster_input.hpp"
 #include "host/kueue/planning/admitted_gangs.hpp"
+#include "host/kueue/planning/exclusive_domains.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/what_if/defragment.hpp"
 #include "service/cli/commands/commands.hpp"
@@ -165,12 +166,17 @@ Result<Planned> Plan(Question& question, const DefragmentOptions& options) {
   auto found = question.asked->Defragment(requests, options);
   if (!found) return tl::unexpected(found.error());
   PodsWithoutNode without(question.cluster, question.cluster.nodes);
+  std::vector<PlacedWorkload> placed;
   for (const FreedDomain& freed : found->plan.freed) {
     for (const DefragmentMove& move : freed.moves) {
       const WorkloadRequest& gang = requests[move.gang];
-      NoteMove(without, gang, move.answer, *workloads.at(gang.key));
+      Workload* workload = workloads.at(gang.key);
+      NoteMove(without, gang, move.answer, *workload);
+      const auto index = static_cast<std::size_t>(workload - question.cluster.workloads.data());
+      placed.push_back({index, &move.answer});
     }
   }
+  NoteSharedDomains(placed, question.cluster.nodes, question.cluster);
   return Planned{std::move(requests), std::move(workloads), std::move(found->plan),
                  std::move(found->unknown)};
 }

@@ -12,6 +12,7 @@
 
 #include "host/kueue/objects/workload_status.hpp"
 #include "host/kueue/planning/drain.hpp"
+#include "host/kueue/planning/exclusive_domains.hpp"
 #include "host/model/excerpt.hpp"
 #include "host/questions/drain_plan.hpp"
 #include "service/cli/commands/commands.hpp"
@@ -171,12 +172,15 @@ void NoteMoves(const std::vector<std::size_t>& drained, const std::vector<Move>&
   std::vector<Node> nodes = cluster.nodes;
   for (const std::size_t node : drained) nodes[node].unschedulable = true;
   PodsWithoutNode without(cluster, nodes);
+  std::vector<PlacedWorkload> placed;
   for (const Move& move : moves) {
     const auto* request = std::get_if<WorkloadRequest>(&move.planned.plan);
     if (request != nullptr) {
       NoteMove(without, *request, move.answer, cluster.workloads[move.index]);
+      placed.push_back({move.index, &move.answer});
     }
   }
+  NoteSharedDomains(placed, nodes, cluster);
 }
 
 ExitCode RunDrain(const DrainOptions& options) {
