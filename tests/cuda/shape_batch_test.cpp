@@ -97,6 +97,35 @@ class EveryWay {
     EXPECT_EQ(by_class.slices, divided.slices);
   }
 
+  // Beside a leader, which takes a part of what the workers request.
+  void CompareWithLeader(const TeamRunner& runner) {
+    const auto count = static_cast<std::int32_t>(shapes_.size());
+    const Items groups{groups_};
+    WithLeader by_leaf(*this);
+    Run(runner, CountLeavesArgs{tree_, {leaves_}, by_leaf.jobs.data(), count});
+    Run(runner, RollUpArgs{tree_, 0, groups, by_leaf.jobs.data(), count});
+    WithLeader by_group(*this);
+    Run(runner, CountGroupsArgs{tree_, groups, by_group.jobs.data(), count});
+    EXPECT_EQ(by_group.OfGroups(), by_leaf.OfGroups());
+    WithLeader by_class(*this);
+    std::vector<std::vector<StoredCount>> tables;
+    std::vector<ClassBatch> classes = MakeClassBatches(by_class.jobs, tables);
+    std::vector<std::vector<std::uint8_t>> leaders(
+        classes.size(), std::vector<std::uint8_t>(tables.front().size()));
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+      classes[i].table.leaders = leaders[i].data();
+      for (StoredCount** array :
+           {&classes[i].table.pods_with_leader, &classes[i].table.slices_with_leader}) {
+        *array = tables.emplace_back(tables.front().size(), kUntouched).data();
+      }
+    }
+    const auto batch_count = static_cast<std::int32_t>(classes.size());
+    const CapacityView of_classes{class_amounts_.data(), kClasses};
+    Run(runner, CountClassesArgs{tree_, of_classes, kClasses, classes.data(), batch_count});
+    Run(runner, SumClassesArgs{tree_, groups_, class_of_leaf_.data(), classes.data(), batch_count});
+    EXPECT_EQ(by_class.OfGroups(), by_leaf.OfGroups());
+  }
+
  private:
   static constexpr int kColumns = 5;
   static constexpr int kClasses = 200;
@@ -129,6 +158,48 @@ class EveryWay {
     std::vector<CountJob> jobs;
     std::vector<std::vector<StoredCount>> pods;
     std::vector<std::vector<StoredCount>> slices;
+  };
+
+  // The same jobs with a leader that requests half as much.
+  struct WithLeader : Counted {
+    explicit WithLeader(const EveryWay& all) : Counted(all), groups(all.groups_) {
+      pods_with_leader = slices_with_leader = pods;
+      leaders.assign(jobs.size(), std::vector<std::uint8_t>(pods.front().size(), 7));
+      for (std::size_t s = 0; s < jobs.size(); ++s) {
+        std::vector<Amount>& halves = requests.emplace_back();
+        for (const Amount amount : all.shapes_[s].amounts) halves.push_back(amount / 2);
+      }
+      for (std::size_t s = 0; s < jobs.size(); ++s) {
+        LeafInput& input = jobs[s].input;
+        input.leader = {input.workers.size, input.workers.column, requests[s].data()};
+        input.leader_on_workers = requests[s].data();
+        jobs[s].counts.pods_with_leader = pods_with_leader[s].data();
+        jobs[s].counts.slices_with_leader = slices_with_leader[s].data();
+        jobs[s].counts.leaders = leaders[s].data();
+      }
+    }
+
+    // Returns by shape all counts of all groups.
+    std::vector<std::vector<StoredCount>> OfGroups() const {
+      std::vector<std::vector<StoredCount>> all(jobs.size());
+      for (std::size_t s = 0; s < jobs.size(); ++s) {
+        const auto add = [&](const auto& of_shape) {
+          all[s].insert(all[s].end(), of_shape.begin(), of_shape.begin() + groups);
+        };
+        add(pods[s]);
+        add(slices[s]);
+        add(leaders[s]);
+        add(pods_with_leader[s]);
+        add(slices_with_leader[s]);
+      }
+      return all;
+    }
+
+    std::int32_t groups;
+    std::vector<std::vector<StoredCount>> pods_with_leader;
+    std::vector<std::vector<StoredCount>> slices_with_leader;
+    std::vector<std::vector<std::uint8_t>> leaders;
+    std::vector<std::vector<Amount>> requests;
   };
 
   RandomShape MakeShape(const std::vector<Amount>& scale) {
@@ -268,6 +339,19 @@ TEST(CountShapeBatchesTest, GivesWhatDividingGives) {
       RunOnTeams([&](const TeamRunner& runner) {
         SCOPED_TRACE(testing::Message() << leaves << " leaves, " << shapes << " shapes");
         ways.Compare(runner);
+      });
+    }
+  }
+}
+
+TEST(CountClassesTest, CountsALeaderAsDividingDoes) {
+  std::uint64_t seed = 100;
+  for (const std::int32_t leaves : {1, 65, 300}) {
+    for (const std::int32_t shapes : {1, 8, 11}) {
+      EveryWay ways(leaves, shapes, ++seed);
+      RunOnTeams([&](const TeamRunner& runner) {
+        SCOPED_TRACE(testing::Message() << leaves << " leaves, " << shapes << " shapes");
+        ways.CompareWithLeader(runner);
       });
     }
   }
