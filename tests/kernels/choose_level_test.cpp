@@ -212,7 +212,7 @@ TEST(ChooseLevelTest, R10_3_FewerPodsBreakTiesOfSlices) {
   ExpectMisfit(tree, counts, Required(tree.view(), 0, 12, {{0, 4}}), 0, 2, 3);
   PlacementQuery query = Required(tree.view(), 0, 12, {{0, 4}});
   query.least_free = true;
-  ExpectMisfit(tree, counts, query, 0, 9, 3);
+  ExpectMisfit(tree, counts, query, 0, 11, 3);
 }
 
 TEST(ChooseLevelTest, R18_4_FitAndTotalAreSlices) {
