@@ -109,10 +109,12 @@ void ExpectSame(const Question& question, const ClusterState& state, const GangB
                 const GangAnswers& answers, const std::vector<WorkloadAnswer>& expected) {
   const FlavorSnapshot& snapshot = state.Find("tas")->snapshot();
   ASSERT_EQ(answers.status.size(), expected.size());
+  std::size_t failures = 0;
   for (std::size_t g = 0; g < expected.size(); ++g) {
     SCOPED_TRACE(g);
     const auto shares = answers.SharesOf(g);
     if (answers.status[g] != PlacementStatus::kPlaced) {
+      ++failures;
       ASSERT_NE(expected[g].FirstFailure(), nullptr);
       EXPECT_TRUE(shares.empty());
       EXPECT_EQ(batch.Describe(question.gangs, answers, g), *expected[g].FirstFailure()->failure);
@@ -124,7 +126,7 @@ void ExpectSame(const Question& question, const ClusterState& state, const GangB
       EXPECT_EQ(ToAssignment(list, answer.name == "leader", snapshot), *answer.assignment);
     }
   }
-  EXPECT_EQ(failure, answers.failures.size());
+  EXPECT_EQ(failures, answers.failures.size());
 }
 
 // Answers requests with names: those for which `is_stepped` as stepped workloads, the others as
