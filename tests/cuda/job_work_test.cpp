@@ -141,9 +141,13 @@ TEST(JobWorkTest, NoNumberOverflows) {
   }
 }
 
-std::int64_t WarpStepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false) {
+std::int64_t WarpStepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false,
+                         std::size_t resources = 2) {
   PlacementJob job;
   job.query = query;
+  auto shape = std::make_shared<PodShape>();
+  shape->workers.amounts.assign(resources, 1);
+  job.shape = shape;
   auto filter = std::make_shared<NodeFilter>();
   if (scored) filter->affinity = {1};
   job.filter = filter;
@@ -174,9 +178,13 @@ TEST(JobWorkTest, WhatNeedsAWholeLevelIsNotSmall) {
   EXPECT_LE(WarpStepsOf(tree, small), kSmallSteps);
   EXPECT_EQ(WarpStepsOf(tree, small, true), JobWork::kManySteps) << "scores";
   EXPECT_EQ(WarpStepsOf(tree, Query(3, 3, 16)), JobWork::kManySteps) << "leaves";
+  EXPECT_EQ(WarpStepsOf(tree, small, false, 100), JobWork::kManySteps) << "leaves take long";
   EXPECT_EQ(WarpStepsOf(tree, Query(2, 3, 100000)), JobWork::kManySteps) << "long lists";
   PlacementQuery query = small;
   query.leaders = 1;
+  EXPECT_EQ(WarpStepsOf(tree, query), JobWork::kManySteps);
+  query = small;
+  query.slice.layer_count = 1;
   EXPECT_EQ(WarpStepsOf(tree, query), JobWork::kManySteps);
   query = small;
   query.least_free = true;
