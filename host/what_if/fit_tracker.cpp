@@ -1,6 +1,7 @@
 #include "host/what_if/fit_tracker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "host/engine/leaf_input.hpp"
 #include "kernels/decisions/roll_up.hpp"
@@ -53,16 +54,28 @@ FitTracker::FitTracker(const PlacementJob& job, const Backend& backend)
   }
 }
 
-// Returns the row of a leaf in changed_leaves_, a new one if it has none.
+// Returns the row of a leaf in changed_leaves_, a free one if it has none.
 Amount* FitTracker::ChangedLeaf(std::int32_t leaf) {
-  std::int32_t row = row_of_[static_cast<std::size_t>(leaf)];
-  if (row < 0) {
+  if (row_of_[static_cast<std::size_t>(leaf)] >= 0) return changed_leaves_.Find(leaf);
+  if (free_rows_.empty()) {
     const std::size_t columns = job_.state->snapshot().resources().size();
-    row = row_count_++;
+    // Room for all leaves takes no memory before it is written.
+    if (rows_.empty()) rows_.reserve(row_of_.size() * columns);
+    free_rows_.push_back(row_count_++);
     rows_.resize(static_cast<std::size_t>(row_count_) * columns);
     changed_leaves_ = {row_of_.data(), rows_.data(), static_cast<std::int32_t>(columns)};
   }
+  const std::int32_t row = free_rows_.back();
+  free_rows_.pop_back();
   return changed_leaves_.FindOrBegin(leaf, row);
+}
+
+// Frees the row of a leaf that is as it was, so that few rows are in use, which stay in the caches.
+void FitTracker::FreeIfAsBefore(std::int32_t leaf, const Amount* row) {
+  Amount any = 0;
+  for (std::int32_t c = 0; c < changed_leaves_.columns; ++c) any |= row[c];
+  if (any != 0) return;
+  free_rows_.push_back(std::exchange(row_of_[static_cast<std::size_t>(leaf)], -1));
 }
 
 // Counts a domain of `level` anew, by count(). Returns whether it offers something else than
@@ -99,9 +112,11 @@ bool FitTracker::Change(std::span<const LeafAmount> amounts, Amount sign) {
   for (std::size_t i = 0; i < amounts.size();) {
     const std::int32_t leaf = amounts[i].leaf;
     Amount* const row = ChangedLeaf(leaf);
+    Amount differs = 0;
     for (; i < amounts.size() && amounts[i].leaf == leaf; ++i) {
-      row[amounts[i].column] -= sign * amounts[i].amount;
+      differs |= row[amounts[i].column] -= sign * amounts[i].amount;
     }
+    if (differs == 0) FreeIfAsBefore(leaf, row);
     const std::int32_t domain = tree_.LevelBegin(tree_.lowest()) + leaf;
     changed_leaves_.Assume(leaf, input_);
     const bool changed = Admits(input_, leaf) && Recount(tree_.lowest(), domain, [&] {

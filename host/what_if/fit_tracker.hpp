@@ -42,6 +42,7 @@ class FitTracker {
     return level >= FirstTallied(job_.query) && level <= job_.query.level;
   }
   Amount* ChangedLeaf(std::int32_t leaf);
+  void FreeIfAsBefore(std::int32_t leaf, const Amount* row);
   template <class Count>
   bool Recount(std::int32_t level, std::int32_t domain, const Count& count);
   void RollUpChanged();
@@ -52,6 +53,7 @@ class FitTracker {
   std::vector<std::int32_t> row_of_;  // as in ChangedLeaves
   std::vector<Amount> rows_;
   std::int32_t row_count_ = 0;
+  std::vector<std::int32_t> free_rows_;  // of these
   ChangedLeaves changed_leaves_;
   CountsStorage stored_;
   CountsView counts_;                  // of stored_
