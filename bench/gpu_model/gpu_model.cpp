@@ -16,8 +16,8 @@ constexpr double kThreads = 256;        // of a block of the passes over leaves,
 constexpr double kBulkBlocks = 4;       // of these that a processor holds where they use most of it
 constexpr double kBlocks = 8;           // where they do not
 constexpr double kDecideThreads = 128;  // of a block that decides
-constexpr double kDecideBlocks = 3;     // that a processor holds, at 168 registers a thread
-constexpr double kDecideWarps = 16;     // that a processor holds, at 124 registers a thread
+constexpr double kDecideBlocks = 3;     // that a processor holds, at 160 registers a thread
+constexpr double kDecideWarps = 12;     // that a processor holds, at 142 registers a thread
 
 // Instructions of a trip of the inner loops, counted in code for sm_90 (a cell is one amount of a
 // leaf and one shape) or estimated.

@@ -12,7 +12,7 @@ inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens t
 inline constexpr int kBulkBlocks = 4;
 inline constexpr int kGroupBlocks = 2;  // whose threads keep sums of all shapes of a batch
 inline constexpr int kDecideBlocks = 2;
-inline constexpr int kDecideSmallBlocks = 4;
+inline constexpr int kDecideSmallBlocks = 3;
 
 // Returns whether what was queued last was accepted; debug builds wait and check that it ran,
 // unless the stream records a graph.
