@@ -103,10 +103,10 @@ ESPALIER_HD inline void WriteRow(const PlacementOutcome& outcome, std::int32_t s
   }
 }
 
-// Decides one job after the other in the team's own workspace, as
-// `place(counts, source, query, workspace)` does.
-template <class Team, class Place>
-ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block, const Place& place) {
+// Decides one job after the other in the team's own workspace; none of them is balanced unless
+// `kBalanced`.
+template <bool kBalanced, class Team>
+ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block) {
   const Workspace& workspace = args.workspaces[block.x];
   PlacementQuery& query = args.queries[block.x];
   for (std::int32_t i = block.x; i < args.job_count; i += args.workspace_count) {
@@ -114,9 +114,16 @@ ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block, cons
     const DecideJob& job = args.jobs[row];
     const DecideShape& shape = args.shapes[job.shape];
     CopyQuery(team, shape.query, job.pods, &query);
+    const CountsView counts = shape.counts;
     const ReachedLeaves source{args.tree, query.slice, shape.leaves_stored ? nullptr : &shape.input,
-                               shape.counts, CloneView(workspace.leaves, shape.counts)};
-    const PlacementWithShares outcome = place(shape.counts, source, query, workspace);
+                               counts, CloneView(workspace.leaves, counts)};
+    const PlacementWithShares outcome = [&] {
+      if constexpr (kBalanced) {
+        return Place(team, args.tree, counts, source, query, workspace);
+      } else {
+        return PlaceUnbalanced(team, args.tree, counts, source, query, workspace);
+      }
+    }();
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
                                             args.shares + job.share_begin, job.share_capacity);
     if (team.rank() == 0) {
@@ -131,20 +138,12 @@ ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block, cons
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
-  DecideJobs(team, args, block,
-             [&](const CountsView counts, const ReachedLeaves& source, const PlacementQuery& query,
-                 const Workspace& workspace) {
-               return Place(team, args.tree, counts, source, query, workspace);
-             });
+  DecideJobs<true>(team, args, block);
 }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const DecideSmallArgs& args, Grid block) {
-  DecideJobs(team, args, block,
-             [&](const CountsView counts, const ReachedLeaves& source, const PlacementQuery& query,
-                 const Workspace& workspace) {
-               return PlaceUnbalanced(team, args.tree, counts, source, query, workspace);
-             });
+  DecideJobs<false>(team, args, block);
 }
 
 // Adds up what excludes leaves, for the shapes that some job failed of.

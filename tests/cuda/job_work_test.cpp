@@ -47,8 +47,8 @@ class Tree {
   TreeView view_;
 };
 
-std::int64_t StepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false,
-                     std::size_t resources = 2) {
+// A job of pods of so many resources.
+PlacementJob JobOf(const PlacementQuery& query, bool scored, std::size_t resources) {
   PlacementJob job;
   job.query = query;
   auto shape = std::make_shared<PodShape>();
@@ -57,7 +57,12 @@ std::int64_t StepsOf(const Tree& tree, const PlacementQuery& query, bool scored 
   auto filter = std::make_shared<NodeFilter>();
   if (scored) filter->affinity = {1};
   job.filter = filter;
-  return JobWork(tree.view()).Steps(job, query.pods);
+  return job;
+}
+
+std::int64_t StepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false,
+                     std::size_t resources = 2) {
+  return JobWork(tree.view()).Steps(JobOf(query, scored, resources), query.pods);
 }
 
 PlacementQuery Query(std::int32_t level, std::int32_t leaves, Count pods) {
@@ -143,15 +148,7 @@ TEST(JobWorkTest, NoNumberOverflows) {
 
 std::int64_t WarpStepsOf(const Tree& tree, const PlacementQuery& query, bool scored = false,
                          std::size_t resources = 2) {
-  PlacementJob job;
-  job.query = query;
-  auto shape = std::make_shared<PodShape>();
-  shape->workers.amounts.assign(resources, 1);
-  job.shape = shape;
-  auto filter = std::make_shared<NodeFilter>();
-  if (scored) filter->affinity = {1};
-  job.filter = filter;
-  const JobWork::Small small = JobWork(tree.view()).SmallOf(job);
+  const JobWork::Small small = JobWork(tree.view()).SmallOf(JobOf(query, scored, resources));
   return query.pods <= small.pods ? small.steps : JobWork::kManySteps;
 }
 
