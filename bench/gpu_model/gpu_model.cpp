@@ -17,7 +17,7 @@ constexpr double kBulkBlocks = 4;       // of these that a processor holds where
 constexpr double kBlocks = 8;           // where they do not
 constexpr double kDecideThreads = 128;  // of a block that decides
 constexpr double kDecideBlocks = 3;     // that a processor holds, at 160 registers a thread
-constexpr double kDecideWarps = 12;     // that a processor holds, at 142 registers a thread
+constexpr double kDecideWarps = 12;     // that a processor holds, at 136 registers a thread
 
 // Instructions of a trip of the inner loops, counted in code for sm_90 (a cell is one amount of a
 // leaf and one shape) or estimated.

@@ -103,9 +103,9 @@ ESPALIER_HD inline void WriteRow(const PlacementOutcome& outcome, std::int32_t s
   }
 }
 
-// Decides one job after the other in the team's own workspace; none of them is balanced unless
-// `kBalanced`.
-template <bool kBalanced, class Team>
+// Decides one job after the other in the team's own workspace. With `kSmall` none of them is
+// balanced or has scores, whose code takes most of the registers.
+template <bool kSmall, class Team>
 ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block) {
   const Workspace& workspace = args.workspaces[block.x];
   PlacementQuery& query = args.queries[block.x];
@@ -114,14 +114,15 @@ ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block) {
     const DecideJob& job = args.jobs[row];
     const DecideShape& shape = args.shapes[job.shape];
     CopyQuery(team, shape.query, job.pods, &query);
-    const CountsView counts = shape.counts;
+    CountsView counts = shape.counts;
+    if constexpr (kSmall) counts.affinity = nullptr;
     const ReachedLeaves source{args.tree, query.slice, shape.leaves_stored ? nullptr : &shape.input,
                                counts, CloneView(workspace.leaves, counts)};
     const PlacementWithShares outcome = [&] {
-      if constexpr (kBalanced) {
-        return Place(team, args.tree, counts, source, query, workspace);
-      } else {
+      if constexpr (kSmall) {
         return PlaceUnbalanced(team, args.tree, counts, source, query, workspace);
+      } else {
+        return Place(team, args.tree, counts, source, query, workspace);
       }
     }();
     const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
@@ -138,12 +139,12 @@ ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block) {
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const DecideArgs& args, Grid block) {
-  DecideJobs<true>(team, args, block);
+  DecideJobs<false>(team, args, block);
 }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const DecideSmallArgs& args, Grid block) {
-  DecideJobs<false>(team, args, block);
+  DecideJobs<true>(team, args, block);
 }
 
 // Adds up what excludes leaves, for the shapes that some job failed of.

@@ -8,6 +8,7 @@
 #include <cub/warp/warp_scan.cuh>
 
 #include "kernels/team/scanning.hpp"
+#include "kernels/team/selecting.hpp"
 #include "kernels/team/sorting.hpp"
 #include "kernels/team/team.hpp"
 
@@ -75,13 +76,10 @@ class WarpTeam {
     }
   }
 
-  // Ends the kernel: only the order by affinity needs it, and a warp decides nothing that has
-  // scores (JobWork::SmallOf). Its code would take most of the registers.
   template <class T, class Make, class Weigh, class Order>
-  __device__ SortedFront sort_front(T* /*front*/, std::int32_t /*n*/, Make /*make*/,
-                                    Weigh /*weigh*/, Order /*order*/, std::int64_t /*need*/) {
-    __trap();
-    return {};
+  __device__ SortedFront sort_front(T* front, std::int32_t n, Make make, Weigh weigh, Order order,
+                                    std::int64_t need) {
+    return SelectAndSort(*this, front, n, make, weigh, order, need);
   }
 
   __device__ std::int32_t first_tightest(const std::int32_t* values, const std::int32_t* ties,
