@@ -1,6 +1,7 @@
 #include "fallback_cpu/capacity_classes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +21,13 @@ constexpr std::size_t kLeavesOfFilters = std::size_t{1} << 20;
 
 std::size_t MostFilters(std::size_t leaves) {
   return std::clamp(kLeavesOfFilters / (leaves + 1), kFewestFilters, kMostFilters);
+}
+
+// Returns how many classes are too many: nearly as many as leaves, where there are many of them.
+std::int32_t MostClasses(std::int32_t leaves) {
+  constexpr std::int32_t kFew = 2048;
+  constexpr std::int32_t kLeavesOfClass = 4;
+  return kFew + leaves / kLeavesOfClass;
 }
 
 // Leaves that are read together.
@@ -47,11 +55,13 @@ std::size_t CapacityClasses::MostBytes(const FlavorState& state) {
 
 void CapacityClasses::Forget() {
   asked_ = 0;
+  useless_ = false;
   known_ = false;
   filters_.clear();
 }
 
 void CapacityClasses::BeginWith(const CapacityClasses& of_parent, const PlacementJob& job) {
+  if (of_parent.useless_) return GiveUp();
   if (!of_parent.known_) return;
   const auto counted = OnBranch(of_parent.counted_, job);
   if (!counted) return;
@@ -63,11 +73,13 @@ void CapacityClasses::BeginWith(const CapacityClasses& of_parent, const Placemen
 }
 
 CapacityClasses::Leaves CapacityClasses::LeavesOf(const PlacementJob& job) {
+  if (useless_) return nullptr;
   if (!known_ && asked_ < kWorthClassifying) {
     ++asked_;
     return nullptr;
   }
   Refresh(job);
+  if (useless_) return nullptr;
   if (job.filter == nullptr || job.filter->matches.empty()) return {Leaves(), &leaves_};
   auto of_filter = std::ranges::find(filters_, job.filter, &OfFilter::filter);
   if (of_filter == filters_.end()) {
@@ -86,9 +98,13 @@ CapacityClasses::Leaves CapacityClasses::LeavesOf(const PlacementJob& job) {
 void CapacityClasses::Refresh(const PlacementJob& job) {
   if (known_ && counted_.IsOf(job)) return;
   const FlavorSnapshot& snapshot = job.state->snapshot();
+  const std::int32_t most = MostClasses(snapshot.leaf_count());
   stale_.clear();
   if (std::exchange(known_, false) && AppendStale(counted_, job, nullptr, stale_)) {
-    for (const std::int32_t group : stale_) Classify(job, snapshot.GroupLeaves(group));
+    for (const std::int32_t group : stale_) {
+      Classify(job, snapshot.GroupLeaves(group), std::numeric_limits<std::int32_t>::max());
+    }
+    if (count() - without_leaves_ > most) return GiveUp();
     if (without_leaves_ <= kWorthDropping || 2 * without_leaves_ <= count()) {
       counted_ = CapacityVersion::Of(job);
       known_ = true;
@@ -96,9 +112,15 @@ void CapacityClasses::Refresh(const PlacementJob& job) {
     }
   }
   Clear(snapshot);
-  Classify(job, {0, snapshot.leaf_count()});
+  Classify(job, {0, snapshot.leaf_count()}, most);
+  if (count() > most) return GiveUp();
   counted_ = CapacityVersion::Of(job);
   known_ = true;
+}
+
+void CapacityClasses::GiveUp() {
+  *this = {};
+  useless_ = true;
 }
 
 void CapacityClasses::Clear(const FlavorSnapshot& snapshot) {
@@ -112,11 +134,12 @@ void CapacityClasses::Clear(const FlavorSnapshot& snapshot) {
   filters_.clear();
 }
 
-void CapacityClasses::Classify(const PlacementJob& job, DomainRange leaves) {
+void CapacityClasses::Classify(const PlacementJob& job, DomainRange leaves, std::int32_t most) {
   const PagedArray<Amount>& amounts = AmountsOf(job);
   const auto stride = static_cast<std::size_t>(job.state->snapshot().stride());
   rows_.resize(kTogether * columns_);
-  for (std::int32_t begin = leaves.begin; begin < leaves.end; begin += kTogether) {
+  for (std::int32_t begin = leaves.begin; begin < leaves.end && count() <= most;
+       begin += kTogether) {
     const auto size = static_cast<std::size_t>(std::min(kTogether, leaves.end - begin));
     for (std::size_t column = 0; column < columns_; ++column) {
       const Amount* of_leaf = amounts.data() + column * stride + static_cast<std::size_t>(begin);

@@ -40,8 +40,9 @@ class CapacityClasses {
   // Brings the classes up to date with the capacity that a job looks at, and returns how many
   // leaves each has, of those that the job's filter admits. Earlier calls were for the same state,
   // or for one of which it is a branch or that was another branch. While the state does not change,
-  // later calls change nothing that others read. Returns null to the first callers: looking at each
-  // leaf a few times is sooner than classifying all of them.
+  // later calls change nothing that others read. Returns null where there are too many classes for
+  // them to be of use, and to the first callers: looking at each leaf a few times is sooner than
+  // classifying all of them.
   Leaves LeavesOf(const PlacementJob& job);
 
   std::int32_t count() const { return static_cast<std::int32_t>(leaves_.size()); }
@@ -63,14 +64,17 @@ class CapacityClasses {
   };
 
   void Refresh(const PlacementJob& job);
+  void GiveUp();
   void Clear(const FlavorSnapshot& snapshot);
-  void Classify(const PlacementJob& job, DomainRange leaves);
+  // Classifies leaves; ends sooner where `most` classes are passed.
+  void Classify(const PlacementJob& job, DomainRange leaves, std::int32_t most);
   Amount* FirstAmountOf(std::int32_t of_class);
   bool Equals(std::int32_t of_class, const Amount* row);
   std::int32_t Find(const Amount* row);
   void Count(const PlacementJob& job, OfFilter& of_filter);
 
   std::int32_t asked_ = 0;  // times, without an answer
+  bool useless_ = false;    // there were too many classes
   std::size_t columns_ = 0;
   bool known_ = false;  // not while leaves are classified, nor after a failure in between
   CapacityVersion counted_;

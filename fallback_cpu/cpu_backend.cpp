@@ -29,6 +29,8 @@ namespace {
 // Bytes of counts that are kept warm, and the part of the memory they may be.
 constexpr std::int64_t kMaxCountsBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kCountsParts = 16;
+// The part of as much again that is for what excludes leaves one by one.
+constexpr std::size_t kExcludedParts = 4;
 
 std::size_t MaxCountsBytes() {
   static const std::int64_t bytes = std::min(kMaxCountsBytes, MachineMemoryBytes() / kCountsParts);
@@ -55,7 +57,7 @@ constexpr std::size_t kMostShapesTogether = 32;
 constexpr std::int32_t kGroupsTogether = 128;
 
 // Adds the row of an outcome, whose shares lie in the workspace, which the next evaluation reuses.
-void AddRow(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes,
+void AddRow(const PlacementJob& job, ShapeCounts& counts, ExclusionCaches& exclusions,
             const PlacementWithShares& outcome, PlacementColumns& answers) {
   const TreeView tree = job.state->snapshot().tree();
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
@@ -73,13 +75,13 @@ void AddRow(const PlacementJob& job, ShapeCounts& counts, ClassesCache& classes,
   }
   FailedPlacement* failed = answers.EndRow(outcome, job.query.slice.layer_count);
   if (outcome.status == PlacementStatus::kDoesNotFit) {
-    counts.CountExclusions(job, classes, *failed);
+    counts.CountExclusions(job, exclusions, *failed);
   }
 }
 
 // Decides a job with so many pods on up-to-date counts, which other threads may read meanwhile, and
 // adds its row; an empty one once the budget is stopped.
-void Decide(const PlacementJob& job, Count pods, ShapeCounts& counts, ClassesCache& classes,
+void Decide(const PlacementJob& job, Count pods, ShapeCounts& counts, ExclusionCaches& exclusions,
             Scratch& scratch, PlacementColumns& answers) {
   if (job.budget->stopped()) {
     answers.EndRow({}, 0);
@@ -95,7 +97,7 @@ void Decide(const PlacementJob& job, Count pods, ShapeCounts& counts, ClassesCac
     const PlacementWithShares outcome =
         Place(team, tree, source.stored(), source, query, workspace);
     if (outcome.status != PlacementStatus::kOutOfStates || !scratch.GrowStates()) {
-      return AddRow(job, counts, classes, outcome, answers);
+      return AddRow(job, counts, exclusions, outcome, answers);
     }
   }
 }
@@ -264,7 +266,8 @@ class CpuBackend final : public Backend {
   explicit CpuBackend(int threads)
       : arena_(threads > 0 ? threads : tbb::task_arena::automatic),
         cache_(MaxCountsBytes()),
-        classes_(MaxCountsBytes()) {
+        exclusions_{ClassesCache(MaxCountsBytes()),
+                    ExcludedCache(MaxCountsBytes() / kExcludedParts)} {
     SetTrees(MakeTreePlacer(MakeNestedCpuRunner));
   }
 
@@ -334,7 +337,7 @@ class CpuBackend final : public Backend {
       batch.DecidePart(part, [&](const PlacementJob& job, Count pods, ShapeCounts* counts,
                                  PlacementColumns& answers) {
         if (counts == nullptr) return DecideAlone(job, pods, *scratch, answers);
-        Decide(job, pods, *counts, classes_, *scratch, answers);
+        Decide(job, pods, *counts, exclusions_, *scratch, answers);
       });
     });
   }
@@ -374,7 +377,7 @@ class CpuBackend final : public Backend {
     }
     for (const Sharers& group : groups) {
       group.front().counts().Finish();
-      group.front().counts().PrepareExclusions(jobs[group.front().job], classes_);
+      group.front().counts().PrepareExclusions(jobs[group.front().job], exclusions_);
     }
   }
 
@@ -387,20 +390,20 @@ class CpuBackend final : public Backend {
     if (IsPartial(job)) {  // rare, and not worth a place in the cache
       ShapeCounts counts;
       counts.Refresh(job, scratch.leaves());
-      return Decide(job, pods, counts, classes_, scratch, answers);
+      return Decide(job, pods, counts, exclusions_, scratch, answers);
     }
     const std::shared_ptr<CountsCache::Entry> entry = EntryOf(job);
     const std::lock_guard lock(entry->mutex);
     entry->BeginWithParent(job);
     entry->value.Refresh(job, scratch.leaves());
-    Decide(job, pods, entry->value, classes_, scratch, answers);
+    Decide(job, pods, entry->value, exclusions_, scratch, answers);
   }
 
   tbb::task_arena arena_;
   Reused<Scratch> scratches_;
   Reused<Batch> batches_;
   CountsCache cache_;
-  ClassesCache classes_;
+  ExclusionCaches exclusions_;
 };
 
 }  // namespace

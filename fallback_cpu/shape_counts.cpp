@@ -302,54 +302,6 @@ ShapeCounts::Source ShapeCounts::Source::InPlace(const CountsView& others) const
 
 namespace {
 
-// Adds times[i], or 1 where that is null, for the first `count` reasons.
-void AddByReason(const std::vector<std::int16_t>& reasons, const std::int32_t* times,
-                 std::size_t count, std::span<std::int64_t> excluded) {
-  ActiveSimdImplementation().add_by_reason(reasons.data(), times, static_cast<std::int32_t>(count),
-                                           static_cast<std::int32_t>(excluded.size()),
-                                           excluded.data());
-}
-
-// Finds leaf by leaf which worker resource of a job has no room for a pod.
-class LeafReasons {
- public:
-  explicit LeafReasons(const PlacementJob& job) : input_(MakeLeafInput(job, assumed_)) {}
-  LeafReasons(const LeafReasons&) = delete;
-  LeafReasons& operator=(const LeafReasons&) = delete;
-
-  const LeafInput& input() const { return input_; }
-  // Adds a leaf that is admitted, `times` over, to the leaves that its resource excludes.
-  void Count(std::int32_t leaf, const Amount* assumed, std::int64_t times,
-             std::span<std::int64_t> excluded) const {
-    const std::int32_t reason = FirstWithoutRoom(
-        input_.workers, RemainingOnLeaf{input_.capacity, input_.workers, assumed, leaf});
-    if (reason >= 0) excluded[static_cast<std::size_t>(reason)] += times;
-  }
-  void CountAll(std::int32_t leaves, std::span<std::int64_t> excluded) const {
-    for (std::int32_t leaf = 0; leaf < leaves; ++leaf) {
-      if (Admits(input_, leaf)) Count(leaf, nullptr, 1, excluded);
-    }
-  }
-  // Does the same in bulk, where the domain is the whole flavor. Requires dense capacity and
-  // requests of 0 or more.
-  void CountAllInBulk(std::int32_t leaves, std::span<std::int64_t> excluded) const {
-    constexpr std::int32_t kRun = SimdImplementation::kReadAhead;
-    const std::int32_t whole_runs = (leaves + kRun - 1) / kRun * kRun;
-    thread_local std::vector<std::int16_t> reasons;
-    reasons.resize(static_cast<std::size_t>(whole_runs));
-    ActiveSimdImplementation().find_reasons(input_.workers, input_.capacity, whole_runs,
-                                            reasons.data());
-    for (std::int32_t leaf = 0; input_.matches != nullptr && leaf < leaves; ++leaf) {
-      if (!Matches(input_, leaf)) reasons[static_cast<std::size_t>(leaf)] = -1;
-    }
-    AddByReason(reasons, nullptr, static_cast<std::size_t>(leaves), excluded);
-  }
-
- private:
-  FlatAssumed assumed_;  // empty: callers give what is assumed on a leaf with the leaf
-  LeafInput input_;
-};
-
 // Returns the classes of the leaves of a job's state.
 std::shared_ptr<ClassesCache::Entry> ClassesOf(const PlacementJob& job, ClassesCache& classes) {
   return classes.Get(job, nullptr, CapacityClasses::MostBytes(*job.state));
@@ -357,7 +309,7 @@ std::shared_ptr<ClassesCache::Entry> ClassesOf(const PlacementJob& job, ClassesC
 
 }  // namespace
 
-void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes,
+void ShapeCounts::CountExclusions(const PlacementJob& job, ExclusionCaches& caches,
                                   FailedPlacement& failed) {
   const LeafReasons reasons(job);
   const std::int32_t leaves = snapshot_->leaf_count();
@@ -370,7 +322,7 @@ void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes
     reasons.CountAll(leaves, failed.limited_by);
   } else {
     const std::lock_guard lock(exclusions_mutex_);
-    if (!excluded_of_.IsOf(job)) CountExcluded(job, classes);
+    if (!excluded_of_.IsOf(job)) CountExcluded(job, caches);
     failed.limited_by = excluded_;
   }
   for (const AssumedLeaf& assumed : job.assumed) {
@@ -381,7 +333,7 @@ void ShapeCounts::CountExclusions(const PlacementJob& job, ClassesCache& classes
 }
 
 // Counts what excludes the leaves of the whole flavor, without assumed usage.
-void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) {
+void ShapeCounts::CountExcluded(const PlacementJob& job, ExclusionCaches& caches) {
   excluded_of_ = {};
   excluded_.assign(shape_->workers.names.size(), 0);
   const FlavorState& state = *job.state;
@@ -393,18 +345,22 @@ void ShapeCounts::CountExcluded(const PlacementJob& job, ClassesCache& classes) 
   if (!in_bulk) {
     LeafReasons(job).CountAll(snapshot_->leaf_count(), excluded_);
   } else if (!unchanged || !counter_->CountExcluded(*state.classes(), excluded_)) {
-    const auto entry = ClassesOf(job, classes);
-    if (const CapacityClasses::Leaves leaves = FindReasons(job, *entry)) {
+    const auto classes = ClassesOf(job, caches.classes);
+    if (const CapacityClasses::Leaves leaves = FindReasons(job, *classes)) {
       AddByReason(reason_of_class_, leaves->data(), leaves->size(), excluded_);
     } else {
-      LeafReasons(job).CountAllInBulk(snapshot_->leaf_count(), excluded_);
+      const auto by_leaf =
+          caches.by_leaf.Get(job, job.shape, ExcludedLeaves::MostBytes(*job.state));
+      const std::lock_guard lock(by_leaf->mutex);
+      by_leaf->BeginWithParent(job);
+      excluded_ = by_leaf->value.Count(job);
     }
   }
   excluded_of_ = CapacityVersion::Of(job);
 }
 
 // Brings reason_of_class_ up to date; returns the leaves of each class, valid as long as the entry.
-// Returns null, and does nothing, where the leaves are not classified yet.
+// Returns null, and does nothing, where the leaves are not classified.
 CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job,
                                                  ClassesCache::Entry& entry) {
   CapacityClasses::Leaves leaves;
@@ -430,10 +386,10 @@ CapacityClasses::Leaves ShapeCounts::FindReasons(const PlacementJob& job,
   return leaves;
 }
 
-void ShapeCounts::PrepareExclusions(const PlacementJob& job, ClassesCache& classes) {
+void ShapeCounts::PrepareExclusions(const PlacementJob& job, ExclusionCaches& caches) {
   const std::lock_guard lock(exclusions_mutex_);
   if (!reason_of_class_.empty() && CapacityClasses::CanClassify(*job.state)) {
-    FindReasons(job, *ClassesOf(job, classes));
+    FindReasons(job, *ClassesOf(job, caches.classes));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "fallback_cpu/branch_cache.hpp"
 #include "fallback_cpu/capacity_classes.hpp"
 #include "fallback_cpu/capacity_version.hpp"
+#include "fallback_cpu/excluded_leaves.hpp"
 #include "fallback_cpu/leaf_counter.hpp"
 #include "fallback_cpu/leaf_summary.hpp"
 #include "fallback_cpu/scratch.hpp"
@@ -25,6 +26,13 @@
 namespace espalier {
 
 using ClassesCache = BranchCache<CapacityClasses>;
+
+// What says why leaves are excluded: by classes where leaves are alike, else leaf by leaf for each
+// shape.
+struct ExclusionCaches {
+  ClassesCache classes;
+  ExcludedCache by_leaf;
+};
 
 class ShapeCounts {
  public:
@@ -78,11 +86,11 @@ class ShapeCounts {
   Source SourceFor(const PlacementJob& job, CountsStorage& leaves);
 
   // Finds what CountExclusions asks of each class of leaves, if that was asked before. Thread-safe.
-  void PrepareExclusions(const PlacementJob& job, ClassesCache& classes);
+  void PrepareExclusions(const PlacementJob& job, ExclusionCaches& caches);
 
   // Counts the leaves without room for one pod, per worker resource, and the leaves outside the
   // replacement domain (R18.5), on up-to-date counts. Thread-safe.
-  void CountExclusions(const PlacementJob& job, ClassesCache& classes, FailedPlacement& failed);
+  void CountExclusions(const PlacementJob& job, ExclusionCaches& caches, FailedPlacement& failed);
 
  private:
   CountsView LeavesIn(CountsStorage& leaves);
@@ -96,7 +104,7 @@ class ShapeCounts {
   void CollectStale(const PlacementJob& job);
   bool NoteStale(const PlacementJob& job);
   void RollUpAncestors();
-  void CountExcluded(const PlacementJob& job, ClassesCache& classes);
+  void CountExcluded(const PlacementJob& job, ExclusionCaches& caches);
   CapacityClasses::Leaves FindReasons(const PlacementJob& job, ClassesCache::Entry& entry);
 
   std::optional<LeafCounter> counter_;

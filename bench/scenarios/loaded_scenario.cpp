@@ -22,6 +22,7 @@ Result<LoadedScenario> LoadScenario(const Scenario& scenario, std::int64_t gangs
   }
   ClusterStateInput input = cluster->Input();
   input.tas_usage = UsageOf(*prefill, *cluster);
+  input.non_tas_usage = OtherUsageOf(*prefill, *cluster);
   Result<ClusterState> state = ClusterState::BuildFromColumns(cluster->nodes, input);
   if (!state) return tl::unexpected(state.error());
   return LoadedScenario{*std::move(cluster), *std::move(prefill), *std::move(mix),

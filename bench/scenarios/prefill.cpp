@@ -203,12 +203,31 @@ std::vector<RunningGang> FillSlots(const BenchCluster& cluster, std::int64_t per
   return gangs;
 }
 
+// Two pods on every node, of at most 5 % of the smallest node that has 96 cpus.
+std::vector<OtherPod> MakeOtherPods(const BenchCluster& cluster, std::uint64_t seed) {
+  SplitMix64 random(seed);
+  std::vector<OtherPod> pods;
+  pods.reserve(2 * cluster.nodes.size());
+  for (std::size_t node = 0; node < cluster.nodes.size(); ++node) {
+    const auto id = static_cast<std::int32_t>(node);
+    pods.push_back({id, 10 * random.Between(10, 30), random.Between(128, 512) * kMebibyte, true});
+    pods.push_back({id, 50 * random.Between(1, 80), random.Between(64, 8192) * kMebibyte, false});
+  }
+  return pods;
+}
+
 }  // namespace
 
-Result<Prefill> MakePrefill(const std::string& name, const BenchCluster& cluster,
+Result<Prefill> MakePrefill(const std::string& full_name, const BenchCluster& cluster,
                             std::uint64_t seed) {
+  constexpr std::string_view kOtherPods = "+PODS";
   Prefill prefill;
-  prefill.name = name;
+  prefill.name = full_name;
+  std::string_view name = full_name;
+  if (name.ends_with(kOtherPods)) {
+    name.remove_suffix(kOtherPods.size());
+    prefill.other_pods = MakeOtherPods(cluster, seed);
+  }
   if (const auto slots = Percentage(name, "SLOTS", 100)) {
     prefill.gangs = FillSlots(cluster, *slots, seed);
   } else if (const auto most_slots = Percentage(name, "PFULL", 100); most_slots.value_or(0) > 0) {
@@ -220,9 +239,8 @@ Result<Prefill> MakePrefill(const std::string& name, const BenchCluster& cluster
   } else {
     return BadInput(
         fmt::format("there is no prefill \"{}\"; there are P0 to P100, SLOTS0 to SLOTS100, PFULL1 "
-                    "to PFULL100 and "
-                    "PONES",
-                    name));
+                    "to PFULL100 and PONES, each also with +PODS behind it",
+                    full_name));
   }
   return prefill;
 }
@@ -245,6 +263,24 @@ std::vector<FlavorLeafUsage> UsageOf(const Prefill& prefill, const BenchCluster&
     Resources resources = SlotRequests(cluster, used[node].slots);
     resources.Set(kPodsResource, used[node].pods);
     usage.push_back({std::string(kBenchFlavor), cluster.nodes.names[node], std::move(resources)});
+  }
+  return usage;
+}
+
+Resources RequestsOf(const OtherPod& pod) { return {{"cpu", pod.cpu}, {"memory", pod.memory}}; }
+
+std::vector<NodeUsage> OtherUsageOf(const Prefill& prefill, const BenchCluster& cluster) {
+  std::vector<NodeUsage> usage;
+  std::int32_t last = -1;
+  for (const OtherPod& pod : prefill.other_pods) {
+    if (pod.node != last) {
+      usage.push_back({cluster.nodes.names[static_cast<std::size_t>(pod.node)], {}});
+      last = pod.node;
+    }
+    Resources requests = RequestsOf(pod);
+    requests.Set(kPodsResource, 1);
+    AddTo(usage.back().usage, requests);
+    if (pod.of_daemon_set) AddTo(usage.back().lasting, requests);
   }
   return usage;
 }

@@ -18,9 +18,18 @@ struct RunningGang {
   std::vector<std::pair<std::int32_t, std::int64_t>> pods;  // node, pods; nodes ascend
 };
 
+// A running pod that belongs to no workload.
+struct OtherPod {
+  std::int32_t node = 0;
+  Amount cpu = 0;     // milli
+  Amount memory = 0;  // bytes
+  bool of_daemon_set = false;
+};
+
 struct Prefill {
   std::string name;
   std::vector<RunningGang> gangs;
+  std::vector<OtherPod> other_pods;  // nodes ascend
 };
 
 // Makes a prefill by name:
@@ -31,7 +40,9 @@ struct Prefill {
 //    node's number alone, as in the recorded sequences;
 //  * PFULL1 to PFULL100: gangs of pods of 1 to that many slots, of different sizes, until one does
 //    not fit;
-//  * PONES: a job of one slot on every slot.
+//  * PONES: a job of one slot on every slot;
+//  * one of these and "+PODS", as P90+PODS: on every node also the pod of a DaemonSet and a pod of
+//    some CPU work, whose amounts differ from node to node, so that few nodes are equal.
 // Errors (kBadInput): any other name. The generator fills the cluster itself, so that what is
 // measured never depends on what it is measured with.
 Result<Prefill> MakePrefill(const std::string& name, const BenchCluster& cluster,
@@ -39,5 +50,12 @@ Result<Prefill> MakePrefill(const std::string& name, const BenchCluster& cluster
 
 // Returns the usage per node, in node order, for ClusterStateInput::tas_usage.
 std::vector<FlavorLeafUsage> UsageOf(const Prefill& prefill, const BenchCluster& cluster);
+
+// Returns what pods of no workload use per node, in node order, for
+// ClusterStateInput::non_tas_usage.
+std::vector<NodeUsage> OtherUsageOf(const Prefill& prefill, const BenchCluster& cluster);
+
+// Returns what such a pod requests.
+Resources RequestsOf(const OtherPod& pod);
 
 }  // namespace espalier

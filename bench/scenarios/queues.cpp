@@ -86,6 +86,23 @@ Workload RunningWorkload(const LoadedScenario& loaded, const RunningGang& gang) 
   return workload;
 }
 
+Pod RunningPod(const LoadedScenario& loaded, std::size_t number) {
+  const OtherPod& other = loaded.prefill.other_pods[number];
+  Pod pod;
+  pod.key = {kNamespace, fmt::format("{}-{:06}", other.of_daemon_set ? "agent" : "cpu", number)};
+  pod.uid = fmt::format("uid-{}", pod.key.name);
+  OwnerReference& owner = pod.owners.emplace_back();
+  owner.api_version = "apps/v1";
+  owner.kind = other.of_daemon_set ? "DaemonSet" : "ReplicaSet";
+  owner.name = other.of_daemon_set ? "agent" : "cpu";
+  owner.uid = fmt::format("uid-{}", owner.name);
+  owner.controller = true;
+  pod.node_name = loaded.cluster.nodes.names[static_cast<std::size_t>(other.node)];
+  pod.phase = "Running";
+  pod.requests = RequestsOf(other);
+  return pod;
+}
+
 }  // namespace
 
 void AddNodesAndRunning(const LoadedScenario& loaded, Cluster& cluster) {
@@ -98,6 +115,9 @@ void AddNodesAndRunning(const LoadedScenario& loaded, Cluster& cluster) {
     workload.creation_seconds = kFirstSecond;
     workload.queue_name = cluster.local_queues.front().key.name;
     workload.admission->cluster_queue = cluster.cluster_queues.front().name;
+  }
+  for (std::size_t i = 0; i < loaded.prefill.other_pods.size(); ++i) {
+    cluster.pods.push_back(RunningPod(loaded, i));
   }
 }
 

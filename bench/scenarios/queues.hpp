@@ -17,8 +17,8 @@ Workload PendingWorkload(const LoadedScenario& loaded, std::size_t number, int q
 // Returns the queues with all pending Workloads.
 Cluster QueuesOf(const LoadedScenario& loaded, int queues);
 
-// Adds the nodes, and what runs on them as admitted Workloads of the first queue: one per gang, and
-// one per node for its pods of one slot. Not for recorded sequences.
+// Adds the nodes, and what runs on them: admitted Workloads of the first queue, one per gang and
+// one per node for its pods of one slot, and the pods of no workload. Not for recorded sequences.
 void AddNodesAndRunning(const LoadedScenario& loaded, Cluster& cluster);
 
 }  // namespace espalier

@@ -92,14 +92,15 @@ std::vector<std::map<std::string, std::int64_t>> ExpectedPods(const Scenario& sc
 }
 
 TEST_F(GenerateProcess, FilesReadBackGiveTheSameAnswers) {
-  for (const char* mix : {"X-ACME", "X-SHAPES(16)"}) {
+  for (const auto& [mix, prefill] : std::vector<std::pair<std::string, std::string>>{
+           {"X-ACME", "P70"}, {"X-SHAPES(16)", "P70"}, {"X-SHAPES(16)", "P70+PODS"}}) {
     const auto written =
-        RunEspalier(Arguments(mix, "40", "P70", {"--output-dir", Path("cluster")}));
+        RunEspalier(Arguments(mix, "40", prefill, {"--output-dir", Path("cluster")}));
     ASSERT_EQ(written.exit_code, 0) << written.errors;
     const auto placed = RunEspalier({"place", Path("cluster"), "-o", "json", "--strict"});
     EXPECT_LE(placed.exit_code, 1) << placed.errors;
-    const auto expected = ExpectedPods(SmallScenario(mix, 40, "P70"));
-    EXPECT_EQ(PlacedPods(placed.output), expected) << mix;
+    const auto expected = ExpectedPods(SmallScenario(mix, 40, prefill));
+    EXPECT_EQ(PlacedPods(placed.output), expected) << mix << " beside " << prefill;
   }
 }
 

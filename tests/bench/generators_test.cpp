@@ -69,6 +69,10 @@ std::string DigestOf(const Prefill& prefill) {
       sha.Add(pods);
     }
   }
+  for (const OtherPod& pod : prefill.other_pods) {
+    for (const std::int64_t value : {std::int64_t{pod.node}, pod.cpu, pod.memory}) sha.Add(value);
+    sha.Add(std::int64_t{pod.of_daemon_set});
+  }
   return ShortDigest(sha);
 }
 
@@ -157,11 +161,9 @@ TEST(Generators, EveryMixIsAsItWas) {
 }
 
 TEST(Generators, EveryPrefillIsAsItWas) {
-  const std::map<std::string, std::string> expected = {{"P70", "ea11d6cf69e2bd31"},
-                                                       {"P90", "d44f7e5b43440bbb"},
-                                                       {"P97", "6327622ce277e1df"},
-                                                       {"P100", "358dcad54e70f088"},
-                                                       {"SLOTS70", "c5b81616b61ebb73"}};
+  const std::map<std::string, std::string> expected = {
+      {"P70", "ea11d6cf69e2bd31"},  {"P90", "d44f7e5b43440bbb"},     {"P97", "6327622ce277e1df"},
+      {"P100", "358dcad54e70f088"}, {"SLOTS70", "c5b81616b61ebb73"}, {"P0+PODS", "3042d232ca422938"}};
   const BenchCluster cluster = Make({.name = "T-131K", .nodes = 4096});
   for (const auto& [name, digest] : expected) {
     const auto prefill = MakePrefill(name, cluster, 51);
@@ -218,6 +220,7 @@ TEST(Generators, WrongNamesSayWhatThereIs) {
   EXPECT_FALSE(MakeMix("X-SHAPES(12x)", cluster, 1, 1));
   EXPECT_FALSE(MakePrefill("P101", cluster, 1));
   EXPECT_FALSE(MakePrefill("90", cluster, 1));
+  EXPECT_FALSE(MakePrefill("+PODS", cluster, 1));
 }
 
 TEST(Prefill, FillsToItsShareAndNoNodeTooFar) {

@@ -60,8 +60,8 @@ TEST(Scenarios, AreFoundByNumberByNameAndByVariant) {
   const auto find = [](const std::string& name) {
     return NamesOf(FindScenarios(std::vector{name}).value());
   };
-  EXPECT_THAT(find("B21"),
-              ElementsAre("B21-nominate-131k/R4", "B21-nominate-131k/R8", "B21-nominate-131k/R30"));
+  EXPECT_THAT(find("B21"), ElementsAre("B21-nominate-131k/R4", "B21-nominate-131k/R8",
+                                       "B21-nominate-131k/R30", "B21-nominate-131k/pods"));
   EXPECT_EQ(find("B21-nominate-131k"), find("B21"));
   EXPECT_THAT(find("B21/R8"), ElementsAre("B21-nominate-131k/R8"));
   EXPECT_THAT(find("B12-armada-small"), ElementsAre("B12-armada-small"));

@@ -2,54 +2,16 @@
 #include "fallback_cpu/capacity_classes.hpp"
 
 #include <map>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/branch_cache.hpp"
-#include "host/engine/request_resolution.hpp"
-#include "tests/engine/requests.hpp"
-#include "tests/generated/random.hpp"
-#include "tests/packing/states.hpp"
+#include "tests/cpu/state_walk.hpp"
 
 namespace espalier::capacity_classes_test {
 namespace {
-
-constexpr int kHosts = 300;
-constexpr int kLabels = 80;  // more than filters are kept
-
-ClusterState Cluster() {
-  constexpr int kHostsOfRack = 6;
-  ClusterStateInput input = MakeRacks({.racks = kHosts / kHostsOfRack,
-                                       .hosts = kHostsOfRack,
-                                       .has = {{"gpu", 1'000'000}, {"pods", 100'000}},
-                                       .digits = 3});
-  for (std::size_t host = 0; host < input.nodes.size(); ++host) {
-    for (int label = 0; label < kLabels; ++label) {
-      if ((host >> label % 5 & 1) != 0) {
-        input.nodes[host].labels.Set(fmt::format("kind-{}", label), "y");
-      }
-    }
-  }
-  return WithoutClasses(BuildState(input));
-}
-
-// A job whose pods ask for a label; below 0: for none.
-PlacementJob JobOn(const ClusterState& cluster, std::int64_t label) {
-  const FlavorState& state = *cluster.Find("tas");
-  PodSetRequest pod_set = MakePodSet(1, Preferred("rack"));
-  pod_set.requests = {{"gpu", 1}};
-  if (label >= 0) pod_set.pod_template.node_selector = {{fmt::format("kind-{}", label), "y"}};
-  PlacementJob job;
-  job.state = &state;
-  job.shape =
-      MakeShape(*ResolveRequest(pod_set, state.snapshot(), {}), pod_set, nullptr, state.snapshot());
-  job.filter = state.snapshot().FilterOf(*job.shape);
-  return job;
-}
 
 using Contents = std::map<std::vector<Amount>, std::int64_t>;  // leaves by what remains on them
 
@@ -108,50 +70,12 @@ class CapacityClassesTest : public ::testing::Test {
 
 // Filters come and go; states branch, change and end.
 TEST_F(CapacityClassesTest, FollowEveryStateAndFilter) {
-  Random random(3);
-  std::vector<std::unique_ptr<ClusterState>> states;
-  states.push_back(std::make_unique<ClusterState>(Cluster()));
-  for (int step = 0; step < 3000; ++step) {
-    SCOPED_TRACE(step);
-    const auto any = [&] {
-      return static_cast<std::size_t>(
-          random.Between(0, static_cast<std::int64_t>(states.size()) - 1));
-    };
-    switch (random.Between(0, 9)) {
-      case 0:
-        if (states.size() < 5) {
-          states.push_back(std::make_unique<ClusterState>(states[any()]->Branch()));
-        }
-        break;
-      case 1:
-        if (states.size() > 1) states.erase(states.begin() + static_cast<std::ptrdiff_t>(any()));
-        break;
-      case 2:
-      case 3:
-      case 4: {
-        const std::int64_t changes = random.Pick<std::int64_t>({1, 3, 3, 200});
-        ClusterState& changed = *states[any()];
-        for (std::int64_t i = 0; i < changes; ++i) {
-          const auto host = static_cast<int>(random.Between(0, kHosts - 1));
-          changed.AddUsage({{"tas",
-                             fmt::format("h{:03}", host),
-                             {{"gpu", random.Between(-1, 1)}, {"pods", random.Between(0, 1)}}}});
-        }
-        break;
-      }
-      default: {
-        PlacementJob job = JobOn(*states[any()], random.Between(-9, kLabels - 1));
-        job.simulate_empty = random.Chance(10);
-        Expect(job);
-        if (HasFatalFailure()) return;
-      }
-    }
-  }
+  WalkStates(3, 1, [&](const PlacementJob& job) { Expect(job); });
   EXPECT_GT(most_classes_, 100);
 }
 
 TEST_F(CapacityClassesTest, ThoseWithoutLeavesAreDropped) {
-  ClusterState cluster = Cluster();
+  ClusterState cluster = LabelledHosts();
   std::int64_t changes = 0;
   for (int round = 0; round < 40; ++round) {
     for (int host = 0; host < kHosts; ++host) {
@@ -162,6 +86,31 @@ TEST_F(CapacityClassesTest, ThoseWithoutLeavesAreDropped) {
   }
   EXPECT_GT(changes, 10'000);
   EXPECT_LT(most_classes_, 2000);
+}
+
+// Where nearly every leaf is a class of its own, classes are not kept, on branches neither.
+TEST(CapacityClasses, TooManyAreGivenUp) {
+  constexpr int kDistinct = 4000;
+  ClusterState cluster = BuildState(
+      MakeRacks({.racks = kDistinct / 8, .hosts = 8, .has = {{"gpu", 1'000'000}}, .digits = 4}));
+  CapacityClasses classes;
+  const auto is_given_up = [](CapacityClasses& of_state, const ClusterState& state) {
+    const PlacementJob job = JobOn(state, -1);
+    for (int ask = 0; ask < 100; ++ask) {
+      if (of_state.LeavesOf(job) != nullptr) return false;
+    }
+    return true;
+  };
+  EXPECT_FALSE(is_given_up(classes, cluster));
+  for (int host = 0; host < kDistinct; ++host) {
+    cluster.AddUsage({{"tas", fmt::format("h{:04}", host), {{"gpu", host}}}});
+  }
+  EXPECT_TRUE(is_given_up(classes, cluster));
+  EXPECT_EQ(classes.count(), 0);
+  CapacityClasses of_branch;
+  const ClusterState branch = cluster.Branch();
+  of_branch.BeginWith(classes, JobOn(branch, -1));
+  EXPECT_TRUE(is_given_up(of_branch, branch));
 }
 
 }  // namespace

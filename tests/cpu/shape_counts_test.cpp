@@ -128,7 +128,7 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
       if (i % 4 == 3) pod_sets.back().pod_template.node_selector = {{"disk", "ssd"}};
     }
     CountsStorage leaves;
-    ClassesCache classes(1 << 20);
+    ExclusionCaches caches{ClassesCache(1 << 20), ExcludedCache(1 << 20)};
     for (std::size_t step = 0; step < 120; ++step) {
       SCOPED_TRACE(step);
       if (step == 50) state.ClassifyLeaves();
@@ -160,7 +160,7 @@ TEST(ShapeCountsTest, R18_7_ClassesOfLeavesChangeNoCount) {
                                      {LeafId(9), std::vector<Amount>(columns, 200)}};
         }
         FailedPlacement failed;
-        counts[i].CountExclusions(asked, classes, failed);
+        counts[i].CountExclusions(asked, caches, failed);
         ASSERT_EQ(failed.limited_by, ExcludedLeafByLeaf(asked));
       }
     }
@@ -172,7 +172,7 @@ TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
   const ClusterState cluster = WithoutClasses(StateOf(10));
   const FlavorState& state = *cluster.Find("tas");
   CountsStorage leaves;
-  ClassesCache classes(1 << 20);
+  ExclusionCaches caches{ClassesCache(1 << 20), ExcludedCache(1 << 20)};
   ShapeCounts counts;
   for (const Amount gpus : {1, 9, 2}) {
     PodSetRequest pod_set = MakePodSet(1, Preferred("rack"));
@@ -181,7 +181,7 @@ TEST(ShapeCountsTest, R18_7_CountsOfAnotherShapeInTheSameMemory) {
     counts.Forget();
     counts.Refresh(job, leaves);
     FailedPlacement failed;
-    counts.CountExclusions(job, classes, failed);
+    counts.CountExclusions(job, caches, failed);
     EXPECT_EQ(failed.limited_by, ExcludedLeafByLeaf(job));
   }
 }

@@ -47,6 +47,7 @@ Result<std::unique_ptr<BenchServer>> BenchServer::Start(const LoadedScenario& lo
   bench->input_ = loaded.cluster.Input();
   bench->input_.nodes = loaded.cluster.Nodes();
   bench->input_.tas_usage = UsageOf(loaded.prefill, loaded.cluster);
+  bench->input_.non_tas_usage = OtherUsageOf(loaded.prefill, loaded.cluster);
   if (auto load = bench->remote_->Load(bench->input_); !load) return tl::unexpected(load.error());
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(std::numeric_limits<int>::max());

@@ -71,7 +71,10 @@ std::string TopologiesText() {
          RenderTable({"PREFILL", "WHAT"},
                      {{"P0", "nothing runs"},
                       {"P1 to P100", "jobs fill that percentage; some ended and small ones came"},
-                      {"SLOTS1 to SLOTS100", "that percentage of the nodes is partly used"}});
+                      {"SLOTS1 to SLOTS100", "that percentage of the nodes is partly used"},
+                      {"P90+PODS",
+                       "any of these, and on every node two pods of no workload, "
+                       "whose amounts differ from node to node"}});
 }
 
 // A v1 List, one object a line.
@@ -123,6 +126,7 @@ Result<void> WriteObjects(const LoadedScenario& loaded, const GenerateOptions& o
     list.Add(all.topologies);
     list.Add(all.flavors);
     list.Add(all.nodes);
+    list.Add(all.pods);
   };
   const auto add_queues = [&](ListFile& list) {
     list.Add(all.cluster_queues);

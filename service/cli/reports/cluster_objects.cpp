@@ -66,6 +66,20 @@ void WriteCondition(std::string_view type, std::string_view status, std::string_
   out.EndMap();
 }
 
+// One container that has all requests.
+void WriteContainers(const Resources& requests, ObjectWriter& out) {
+  out.Key("containers");
+  out.BeginList();
+  out.BeginMap();
+  Text("name", "main", out);
+  out.Key("resources");
+  out.BeginMap();
+  Quantities("requests", requests, out);
+  out.EndMap();
+  out.EndMap();
+  out.EndList();
+}
+
 void WritePodSet(const PodSet& pod_set, ObjectWriter& out) {
   out.BeginMap();
   Text("name", pod_set.name, out);
@@ -79,16 +93,7 @@ void WritePodSet(const PodSet& pod_set, ObjectWriter& out) {
   out.Key("spec");
   out.BeginMap();
   TextMap("nodeSelector", pod_set.pod_template.node_selector, out);
-  out.Key("containers");
-  out.BeginList();
-  out.BeginMap();
-  Text("name", "main", out);
-  out.Key("resources");
-  out.BeginMap();
-  Quantities("requests", pod_set.pod_template.requests, out);
-  out.EndMap();
-  out.EndMap();
-  out.EndList();
+  WriteContainers(pod_set.pod_template.requests, out);
   out.EndMap();
   out.EndMap();
   out.EndMap();
@@ -211,6 +216,33 @@ void WriteObject(const LocalQueue& queue, ObjectWriter& out) {
   BeginSpec(out);
   Text("clusterQueue", queue.cluster_queue, out);
   EndSpec(out);
+}
+
+void WriteObject(const Pod& pod, ObjectWriter& out) {
+  BeginObject("v1", "Pod", pod.key, out);
+  Text("uid", pod.uid, out);
+  out.Key("ownerReferences");
+  out.BeginList();
+  for (const OwnerReference& owner : pod.owners) {
+    out.BeginMap();
+    Text("apiVersion", owner.api_version, out);
+    Text("kind", owner.kind, out);
+    Text("name", owner.name, out);
+    Text("uid", owner.uid, out);
+    out.Key("controller");
+    out.Flag(owner.controller);
+    out.EndMap();
+  }
+  out.EndList();
+  BeginSpec(out);
+  Text("nodeName", pod.node_name, out);
+  WriteContainers(pod.requests, out);
+  out.EndMap();  // spec
+  out.Key("status");
+  out.BeginMap();
+  Text("phase", pod.phase, out);
+  out.EndMap();
+  out.EndMap();
 }
 
 void WriteObject(const Workload& workload, ObjectWriter& out) {

@@ -13,6 +13,8 @@ void WriteObject(const ResourceFlavor& flavor, ObjectWriter& out);  // name and 
 // Writes strategy, quota and the labels that namespaces must have.
 void WriteObject(const ClusterQueue& queue, ObjectWriter& out);
 void WriteObject(const LocalQueue& queue, ObjectWriter& out);
+// Writes owners, node, requests and phase.
+void WriteObject(const Pod& pod, ObjectWriter& out);
 // Writes pod sets, admission and conditions; of templates only requests and node selectors.
 void WriteObject(const Workload& workload, ObjectWriter& out);
 
