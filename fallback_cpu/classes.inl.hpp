@@ -147,6 +147,26 @@ void FindReasons(const RequestView& request, const CapacityView& capacity, std::
   }
 }
 
+void FindReasonsInTiles(const BulkRequest& request, std::int32_t first_tile, std::int32_t tiles,
+                        std::int16_t* reasons) {
+  const BulkRequest::Vector& workers = request.workers;
+  for (std::int32_t tile = first_tile; tile < first_tile + tiles; ++tile) {
+    const float* const units = request.tiles + static_cast<std::size_t>(tile) * request.tile_stride;
+    for (std::int32_t part = 0; part < TiledCapacity::kTileLeaves; part += kLanes) {
+      Integers found = Integers{} - 1;
+      for (std::size_t i = workers.narrow.size(); i-- > 0;) {  // the first one comes last
+        const BulkRequest::FloatColumn& entry = workers.narrow[i];
+        const Integers lacks = reinterpret_cast<Integers>(Load<Floats>(units + entry.row + part) <
+                                                          Floats{} + entry.request);
+        found = (found & ~lacks) | (lacks & workers.resource[i]);
+      }
+      const auto narrow = __builtin_convertvector(found, Reasons);
+      std::memcpy(reasons, &narrow, sizeof(narrow));
+      reasons += kLanes;
+    }
+  }
+}
+
 void AddByReason(const std::int16_t* reasons, const std::int32_t* times, std::int32_t count,
                  std::int32_t size, std::int64_t* by_reason) {
   constexpr std::int32_t kAtOnce = 4;

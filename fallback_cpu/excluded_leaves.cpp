@@ -1,5 +1,6 @@
 #include "fallback_cpu/excluded_leaves.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "fallback_cpu/simd_implementation.hpp"
@@ -41,7 +42,8 @@ void ExcludedLeaves::BeginWith(const ExcludedLeaves& of_parent, const PlacementJ
   counted_ = *std::move(counted);
 }
 
-const std::vector<std::int64_t>& ExcludedLeaves::Count(const PlacementJob& job) {
+const std::vector<std::int64_t>& ExcludedLeaves::Count(const PlacementJob& job,
+                                                       const LeafCounter& counter) {
   const CapacityVersion before = std::exchange(counted_, {});
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const LeafReasons reasons(job);
@@ -52,34 +54,54 @@ const std::vector<std::int64_t>& ExcludedLeaves::Count(const PlacementJob& job) 
       const std::int32_t first = stale_[i];
       while (++i < stale_.size() && stale_[i] == stale_[i - 1] + 1) {
       }
-      Find(reasons, {snapshot.GroupLeaves(first).begin, snapshot.GroupLeaves(stale_[i - 1]).end});
+      FindAgain(reasons, counter,
+                {snapshot.GroupLeaves(first).begin, snapshot.GroupLeaves(stale_[i - 1]).end});
     }
   } else {
     filter_ = job.filter;
-    reasons_.assign(static_cast<std::size_t>(snapshot.leaf_count()), -1);
     excluded_.assign(job.shape->workers.names.size(), 0);
-    Find(reasons, {0, snapshot.leaf_count()});
+    Find(reasons, counter, {0, snapshot.leaf_count()}, reasons_);
+    AddByReason(reasons_, nullptr, static_cast<std::size_t>(snapshot.leaf_count()), excluded_);
   }
   counted_ = CapacityVersion::Of(job);
   return excluded_;
 }
 
-void ExcludedLeaves::Find(const LeafReasons& reasons, DomainRange leaves) {
-  constexpr std::int32_t kRun = SimdImplementation::kReadAhead;
+// Writes the reasons of leaves to `found`, which gets as many more entries as fill a tile; the
+// first leaf is the first of a tile.
+void ExcludedLeaves::Find(const LeafReasons& reasons, const LeafCounter& counter,
+                          DomainRange leaves, std::vector<std::int16_t>& found) {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  static_assert(kTile == SimdImplementation::kReadAhead);
   const LeafInput& input = reasons.input();
-  const std::int32_t whole_runs = (leaves.size() + kRun - 1) / kRun * kRun;
-  found_.resize(static_cast<std::size_t>(whole_runs));
-  ActiveSimdImplementation().find_reasons(
-      input.workers, {input.capacity.amounts + leaves.begin, input.capacity.stride}, whole_runs,
-      found_.data());
-  for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-    const std::int16_t found = found_[static_cast<std::size_t>(leaf - leaves.begin)];
-    const std::int16_t now = Matches(input, leaf) ? found : std::int16_t{-1};
-    std::int16_t& before = reasons_[static_cast<std::size_t>(leaf)];
-    if (before == now) continue;
-    if (before >= 0) --excluded_[static_cast<std::size_t>(before)];
-    if (now >= 0) ++excluded_[static_cast<std::size_t>(now)];
-    before = now;
+  const DomainRange tiles{leaves.begin / kTile, (leaves.end + kTile - 1) / kTile};
+  found.resize(static_cast<std::size_t>(tiles.size()) * kTile);
+  if (!counter.FindReasons(tiles, found.data())) {
+    ActiveSimdImplementation().find_reasons(
+        input.workers, {input.capacity.amounts + leaves.begin, input.capacity.stride},
+        tiles.size() * kTile, found.data());
+  }
+  for (std::int32_t leaf = leaves.begin; input.matches != nullptr && leaf < leaves.end; ++leaf) {
+    if (!Matches(input, leaf)) found[static_cast<std::size_t>(leaf - leaves.begin)] = -1;
+  }
+}
+
+// Brings the reasons of leaves and the numbers up to date.
+void ExcludedLeaves::FindAgain(const LeafReasons& reasons, const LeafCounter& counter,
+                               DomainRange leaves) {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  const std::int32_t first = leaves.begin / kTile * kTile;
+  Find(reasons, counter, {first, leaves.end}, found_);
+  const std::int16_t* const found = found_.data() + (leaves.begin - first);
+  std::int16_t* const before = reasons_.data() + leaves.begin;
+  for (std::int32_t run = 0; run < leaves.size(); run += kTile) {
+    const std::int32_t end = std::min(run + kTile, leaves.size());
+    if (std::equal(before + run, before + end, found + run)) continue;  // as most are
+    for (std::int32_t i = run; i < end; ++i) {
+      if (before[i] >= 0) --excluded_[static_cast<std::size_t>(before[i])];
+      if (found[i] >= 0) ++excluded_[static_cast<std::size_t>(found[i])];
+      before[i] = found[i];
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "fallback_cpu/branch_cache.hpp"
 #include "fallback_cpu/capacity_version.hpp"
+#include "fallback_cpu/leaf_counter.hpp"
 #include "host/engine/backend.hpp"
 #include "host/engine/leaf_input.hpp"
 #include "host/packing/node_filter.hpp"
@@ -55,19 +56,21 @@ class ExcludedLeaves {
 
   // Returns how many of the leaves that the job's filter admits have no room for a pod, by worker
   // resource. Ignores assumed usage. Earlier calls were for the same shape, and for the same state
-  // or for one of which it is a branch or that was another branch. Requires dense capacity,
-  // requests of 0 or more and the whole flavor as replacement domain.
-  const std::vector<std::int64_t>& Count(const PlacementJob& job);
+  // or for one of which it is a branch or that was another branch. `counter` is valid for the job.
+  // Requires dense capacity, requests of 0 or more and the whole flavor as replacement domain.
+  const std::vector<std::int64_t>& Count(const PlacementJob& job, const LeafCounter& counter);
 
  private:
-  void Find(const LeafReasons& reasons, DomainRange leaves);
+  static void Find(const LeafReasons& reasons, const LeafCounter& counter, DomainRange leaves,
+                   std::vector<std::int16_t>& found);
+  void FindAgain(const LeafReasons& reasons, const LeafCounter& counter, DomainRange leaves);
 
   CapacityVersion counted_;
   std::shared_ptr<const NodeFilter> filter_;
-  std::vector<std::int16_t> reasons_;   // [leaves] worker resource, or -1
+  std::vector<std::int16_t> reasons_;   // [leaves, in whole tiles] worker resource, or -1
   std::vector<std::int64_t> excluded_;  // leaves by worker resource
   std::vector<std::int32_t> stale_;     // groups
-  std::vector<std::int16_t> found_;     // of the leaves that are looked at, in whole runs
+  std::vector<std::int16_t> found_;     // of the leaves that are looked at, in whole tiles
 };
 
 using ExcludedCache = BranchCache<ExcludedLeaves>;

@@ -162,6 +162,12 @@ bool LeafCounter::SumClasses(const LeafClasses& classes, StoredCount* sums) cons
   return true;
 }
 
+bool LeafCounter::FindReasons(DomainRange tiles, std::int16_t* reasons) const {
+  if (!bulk_ || !request_.workers.wide.empty()) return false;
+  ActiveSimdImplementation().find_reasons_in_tiles(request_, tiles.begin, tiles.size(), reasons);
+  return true;
+}
+
 bool LeafCounter::CountExcluded(const LeafClasses& classes,
                                 std::span<std::int64_t> excluded) const {
   if (!bulk_ || request_.matches != nullptr || !request_.workers.wide.empty()) return false;

@@ -48,6 +48,10 @@ class LeafCounter {
   // usage. Returns false, and does nothing, where leaves of a class may differ to the shape.
   // SumClasses requires sums().
   bool SumClasses(const LeafClasses& classes, StoredCount* sums) const;
+  // Writes to reasons[i] which worker resource has no room for a pod on the leaf i behind the first
+  // of `tiles`, or -1; ignores the filter and assumed usage. Returns false, and does nothing, where
+  // that must be told from amounts.
+  bool FindReasons(DomainRange tiles, std::int16_t* reasons) const;
   // Adds to `excluded`, by worker resource, the leaves without room for a pod. Returns false, and
   // does nothing, where leaves of a class may differ to the shape or its filter.
   bool CountExcluded(const LeafClasses& classes, std::span<std::int64_t> excluded) const;

@@ -353,7 +353,7 @@ void ShapeCounts::CountExcluded(const PlacementJob& job, ExclusionCaches& caches
           caches.by_leaf.Get(job, job.shape, ExcludedLeaves::MostBytes(*job.state));
       const std::lock_guard lock(by_leaf->mutex);
       by_leaf->BeginWithParent(job);
-      excluded_ = by_leaf->value.Count(job);
+      excluded_ = by_leaf->value.Count(job, *counter_);
     }
   }
   excluded_of_ = CapacityVersion::Of(job);

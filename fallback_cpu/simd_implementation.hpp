@@ -116,6 +116,10 @@ struct SimdImplementation {
   // kReadAhead. Requires requests of 0 or more.
   void (*find_reasons)(const RequestView& request, const CapacityView& capacity,
                        std::int32_t leaves, std::int16_t* reasons);
+  // Writes the same for the leaves of some tiles, from the first one's on, by a request without
+  // wide entries.
+  void (*find_reasons_in_tiles)(const BulkRequest& request, std::int32_t first_tile,
+                                std::int32_t tiles, std::int16_t* reasons);
   // Adds times[i], or 1 where that is null, to by_reason[reasons[i]] for each reason of 0 or more,
   // of which there are fewer than `size`. All together fit 31 bits.
   void (*add_by_reason)(const std::int16_t* reasons, const std::int32_t* times, std::int32_t count,

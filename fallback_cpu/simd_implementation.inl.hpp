@@ -338,8 +338,9 @@ void SumGroupsInBulk(const BulkRequest& request, const GroupLayout& layout,
 }
 
 constexpr SimdImplementation MakeSimdImplementation(std::string_view name) {
-  return {CountLeavesInBulk, SumGroupsInBulk, SumChildrenInBulk, Divide,       NoteRuns, SumClasses,
-          FindReasons,       AddByReason,     FindChanged,       FindTightest, name};
+  return {CountLeavesInBulk, SumGroupsInBulk, SumChildrenInBulk, Divide,
+          NoteRuns,          SumClasses,      FindReasons,       FindReasonsInTiles,
+          AddByReason,       FindChanged,     FindTightest,      name};
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST(ExcludedLeaves, R18_7_FollowEveryStateAndFilter) {
     entry->BeginWithParent(job);
     std::vector<std::int64_t> leaf_by_leaf(job.shape->workers.names.size(), 0);
     LeafReasons(job).CountAll(job.state->snapshot().leaf_count(), leaf_by_leaf);
-    ASSERT_EQ(entry->value.Count(job), leaf_by_leaf);
+    ASSERT_EQ(entry->value.Count(job, LeafCounter(job)), leaf_by_leaf);
     for (const std::int64_t leaves : leaf_by_leaf) most = std::max(most, leaves);
   });
   EXPECT_GT(most, 50);

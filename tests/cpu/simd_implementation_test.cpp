@@ -424,6 +424,47 @@ TEST_P(SimdImplementationTest, R18_7_FindsReasonsAsTheDecisionDoes) {
   }
 }
 
+TEST_P(SimdImplementationTest, R18_7_FindsReasonsInTilesAsInAmounts) {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  constexpr std::int32_t kColumns = 4;
+  Random random(11);
+  for (int round = 0; round < 300; ++round) {
+    const auto tiles = static_cast<std::int32_t>(random.Between(1, 5));
+    std::vector<float> units;
+    for (std::int32_t i = 0; i < tiles * kColumns * kTile; ++i) {
+      units.push_back(static_cast<float>(random.Between(-2, 12)));
+    }
+    BulkRequest request;
+    request.tiles = units.data();
+    request.tile_stride = kColumns * kTile;
+    for (std::int32_t resource = 0; resource < 6; ++resource) {
+      if (random.Chance(40)) continue;  // a request of 0 has no entry
+      BulkRequest::FloatColumn entry;
+      entry.row = static_cast<std::int32_t>(random.Between(0, kColumns - 1)) * kTile;
+      entry.request = static_cast<float>(random.Between(1, 4));
+      request.workers.narrow.push_back(entry);
+      request.workers.resource.push_back(resource);
+    }
+    const auto first = static_cast<std::int32_t>(random.Between(0, tiles - 1));
+    const std::int32_t leaves = (tiles - first) * kTile;
+    std::vector<std::int16_t> reasons(static_cast<std::size_t>(leaves) + 1, kUntouched);
+    Tested().find_reasons_in_tiles(request, first, tiles - first, reasons.data());
+    for (std::int32_t i = 0; i < leaves; ++i) {
+      const std::int32_t leaf = first * kTile + i;
+      std::int16_t expected = -1;
+      for (std::size_t at = request.workers.narrow.size(); at-- > 0;) {
+        const BulkRequest::FloatColumn& entry = request.workers.narrow[at];
+        const std::int32_t place = leaf / kTile * kColumns * kTile + entry.row + leaf % kTile;
+        if (units[static_cast<std::size_t>(place)] < entry.request) {
+          expected = static_cast<std::int16_t>(request.workers.resource[at]);
+        }
+      }
+      ASSERT_EQ(reasons[static_cast<std::size_t>(i)], expected) << leaf;
+    }
+    EXPECT_EQ(reasons.back(), kUntouched);
+  }
+}
+
 TEST_P(SimdImplementationTest, FindsTheFirstTightest) {
   Random random(7);
   for (std::int32_t size = 0; size < 300; ++size) {
