@@ -22,7 +22,7 @@ from espalier.state import State
 if TYPE_CHECKING:
     import pyarrow
 
-    from espalier.study import Policy, Probe, Task
+    from espalier.study_grid import Policy, Probe, Task
 
 # The servers of this process, by binary. They end with it.
 _servers: dict[str, Server] = {}
