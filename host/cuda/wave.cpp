@@ -245,7 +245,7 @@ void Wave::Read(const WaveMemory& memory, const LeafShare* shares,
   assign(answers_.columns.status, answers.status);
   assign(answers_.columns.level, answers.level);
   assign(answers_.columns.share_end, answers.share_end);
-  answers.shares.assign(shares, shares + answers.share_end.back());
+  answers.shares.Own().assign(shares, shares + answers.share_end.back());
   answers.failures.clear();
   for (std::size_t row = 0; row < members_.size(); ++row) {
     if (answers.status[row] == PlacementStatus::kPlaced) continue;
