@@ -61,15 +61,16 @@ void AddRow(const PlacementJob& job, ShapeCounts& counts, ExclusionCaches& exclu
             const PlacementWithShares& outcome, PlacementColumns& answers) {
   const TreeView tree = job.state->snapshot().tree();
   const std::int32_t first_leaf = tree.LevelBegin(tree.lowest());
-  const std::size_t begin = answers.shares.size();
+  std::vector<LeafShare>& all = answers.shares.Own();
+  const std::size_t begin = all.size();
   if (job.budget->Charge(outcome.shares.size * std::int64_t{sizeof(LeafShare)})) {
     for (std::int32_t i = 0; i < outcome.shares.size; ++i) {
       const Share& share = outcome.shares[i];
       if (share.pods == 0 && share.leaders == 0) continue;
-      answers.shares.push_back({LeafId(share.domain - first_leaf), share.leaders, share.pods});
+      all.push_back({LeafId(share.domain - first_leaf), share.leaders, share.pods});
     }
   }
-  const auto shares = std::span(answers.shares).subspan(begin);
+  const auto shares = std::span(all).subspan(begin);
   if (!std::ranges::is_sorted(shares, {}, &LeafShare::leaf)) {
     std::ranges::sort(shares, {}, &LeafShare::leaf);
   }

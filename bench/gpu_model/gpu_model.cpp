@@ -16,11 +16,12 @@ constexpr double kThreads = 256;        // of a block of the passes over leaves,
 constexpr double kBulkBlocks = 4;       // of these that a processor holds where they use most of it
 constexpr double kBlocks = 8;           // where they do not
 constexpr double kDecideThreads = 128;  // of a block that decides
-constexpr double kDecideBlocks = 3;     // that a processor holds, at 160 registers a thread
-constexpr double kDecideWarps = 12;     // that a processor holds, at 136 registers a thread
+constexpr double kDecideBlocks = 3;     // that a processor holds, at 168 registers a thread
+constexpr double kDecideWarps = 12;     // that a processor holds, at 144 registers a thread
 
 // Instructions of a trip of the inner loops, counted in code for sm_90 (a cell is one amount of a
 // leaf and one shape) or estimated.
+constexpr double kShapeBytes = 800;  // with its request
 constexpr double kScatterInstructions = 12;
 constexpr double kCellInstructions = 8.25;   // counted
 constexpr double kDivideInstructions = 100;  // of a cell
@@ -64,9 +65,13 @@ class WorkOf {
     const double cells = double(args.size) * args.columns;
     return {cells / kWarp * kScatterInstructions, cells * 20, 2 * TripsOfLane()};
   }
+  // A warp reads its part of a shape and writes it, one shape after the other.
+  Work operator()(const MoveShapesArgs& args) const {
+    return {0, 2 * kShapeBytes * args.shape_count, 2.0 * kShapesPerBlock};
+  }
   Work operator()(const CountLeavesArgs& args) const {
     const double leaves = args.leaves.size;
-    const double shapes = args.job_count;
+    const double shapes = args.shape_count;
     return {leaves * shapes / kWarp * (columns() * kDivideInstructions + kStoreInstructions),
             leaves * (8 * columns() + 6 * shapes),
             TripsOfLane() * std::min<double>(shapes, kShapesPerBlock) * columns()};
@@ -79,7 +84,7 @@ class WorkOf {
   }
   Work operator()(const CountGroupsArgs& args) const {
     const double leaves = args.groups.size * LeavesOfGroup();
-    const double shapes = args.job_count;
+    const double shapes = args.shape_count;
     return {leaves * shapes / kWarp * (columns() * kDivideInstructions + kStoreInstructions),
             8 * leaves * columns() + 4 * args.groups.size * shapes, SectorsOfGroup() * columns()};
   }
@@ -103,17 +108,17 @@ class WorkOf {
   }
   Work operator()(const RollUpArgs& args) const {
     const double children = FanOut(args.level);
-    const double domains = double(args.domains.size) * args.job_count;
+    const double domains = double(args.domains.size) * args.shape_count;
     const double lanes = std::min<double>(args.domains.size, kItemsPerBlock);
     return {domains / kWarp * children * kChildInstructions, domains * (children + 1) * 8,
             std::ceil(lanes / kThreads) * children};
   }
   // The widest level takes longest; its blocks wait for a value before they lower it.
   Work operator()(const IndexArgs& args) const {
-    const double domains = double(args.job_count) * WidthAboveLeaves();
+    const double domains = double(args.shape_count) * WidthAboveLeaves();
     const double scans = Blocks(ScannedWidth(), kThreads) / kLoadsPerScan;
     return {domains / kWarp * kIndexPasses * kDomainInstructions, domains * 4,
-            Blocks(args.job_count, gpu_.processors * kBulkBlocks) *
+            Blocks(args.shape_count, gpu_.processors * kBulkBlocks) *
                 ((kIndexPasses + 1) * scans + kIndexCollectives * kLoadsPerCollective)};
   }
   Work operator()(const DecideArgs& args) const {

@@ -26,10 +26,10 @@ class PredictingDevice final : public Device {
 
   DeviceResult<void*> Allocate(std::size_t bytes) override { return inner_->Allocate(bytes); }
   void Free(void* memory) noexcept override { inner_->Free(memory); }
-  DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
-    return inner_->AllocatePinned(bytes);
+  DeviceResult<void> Pin(void* memory, std::size_t bytes) override {
+    return inner_->Pin(memory, bytes);
   }
-  void FreePinned(void* memory) noexcept override { inner_->FreePinned(memory); }
+  bool Unpin(void* memory) noexcept override { return inner_->Unpin(memory); }
 
   DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
     return inner_->Clear(memory, bytes);

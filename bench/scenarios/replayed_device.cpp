@@ -23,11 +23,11 @@ class ReplayedDevice final : public Device {
     return device_->Allocate(bytes);
   }
   void Free(void* memory) noexcept override { device_->Free(memory); }
-  DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
+  DeviceResult<void> Pin(void* memory, std::size_t bytes) override {
     ++work_.allocations;
-    return device_->AllocatePinned(bytes);
+    return device_->Pin(memory, bytes);
   }
-  void FreePinned(void* memory) noexcept override { device_->FreePinned(memory); }
+  bool Unpin(void* memory) noexcept override { return device_->Unpin(memory); }
 
   DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
     ++work_.copies;

@@ -66,7 +66,7 @@ std::vector<std::string> CheckAdmissions(const LoadedScenario& loaded,
     }
     answers.status.push_back(PlacementStatus::kPlaced);
     answers.level.push_back(0);
-    std::ranges::move(shares, std::back_inserter(answers.shares));
+    std::ranges::move(shares, std::back_inserter(answers.shares.Own()));
     answers.share_end.push_back(static_cast<std::uint32_t>(answers.shares.size()));
   }
   return CheckAnswers({.before = loaded.flavor(),

@@ -55,7 +55,8 @@ GangAnswers ReplicasOf(const std::vector<NestedAnswer>& answers, const FlavorSna
                                                       : PlacementStatus::kDoesNotFit);
       replicas.level.push_back(0);
       if (assignment != nullptr) {
-        std::ranges::copy(ToShares(*assignment, snapshot), std::back_inserter(replicas.shares));
+        std::ranges::copy(ToShares(*assignment, snapshot),
+                          std::back_inserter(replicas.shares.Own()));
       }
       replicas.share_end.push_back(static_cast<std::uint32_t>(replicas.shares.size()));
     }

@@ -102,14 +102,11 @@ class CudaDevice final : public Device {
     freed_ = true;
   }
 
-  DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
-    void* memory = nullptr;
-    const auto done = Check(cudaMallocHost(&memory, bytes), "cudaMallocHost");
-    if (!done) return tl::unexpected(done.error());
-    return memory;
+  DeviceResult<void> Pin(void* memory, std::size_t bytes) override {
+    return Check(cudaHostRegister(memory, bytes, cudaHostRegisterDefault), "cudaHostRegister");
   }
-  void FreePinned(void* memory) noexcept override {
-    if (!stuck_) cudaFreeHost(memory);  // which waits for the device
+  bool Unpin(void* memory) noexcept override {
+    return !stuck_ && cudaHostUnregister(memory) == cudaSuccess;  // which waits for the device
   }
 
   DeviceResult<void> Clear(void* memory, std::size_t bytes) override {

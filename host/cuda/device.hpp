@@ -42,10 +42,10 @@ template <class T>
 using DeviceResult = tl::expected<T, DeviceError>;
 
 // A kernel with its arguments.
-using KernelCall =
-    std::variant<ScatterArgs, CountLeavesArgs, CountShapeBatchesArgs, CountGroupsArgs,
-                 CountGroupBatchesArgs, CountClassesArgs, SumClassesArgs, RollUpArgs, IndexArgs,
-                 DecideArgs, DecideSmallArgs, ExclusionsArgs, ScanArgs, CompactArgs>;
+using KernelCall = std::variant<ScatterArgs, MoveShapesArgs, CountLeavesArgs, CountShapeBatchesArgs,
+                                CountGroupsArgs, CountGroupBatchesArgs, CountClassesArgs,
+                                SumClassesArgs, RollUpArgs, IndexArgs, DecideArgs, DecideSmallArgs,
+                                ExclusionsArgs, ScanArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 
@@ -85,9 +85,11 @@ class Device {
 
   virtual DeviceResult<void*> Allocate(std::size_t bytes) = 0;  // aligned to 256
   virtual void Free(void* memory) noexcept = 0;
-  // Allocates page-locked host memory, from and to which the device copies directly.
-  virtual DeviceResult<void*> AllocatePinned(std::size_t bytes) = 0;
-  virtual void FreePinned(void* memory) noexcept = 0;
+  // Page-locks host memory, from and to which the device then copies directly.
+  virtual DeviceResult<void> Pin(void* memory, std::size_t bytes) = 0;
+  // Ends that. Returns false where the device may still use the memory, which must never be freed
+  // then.
+  virtual bool Unpin(void* memory) noexcept = 0;
 
   // Queues writing zeros to device memory.
   virtual DeviceResult<void> Clear(void* memory, std::size_t bytes) = 0;

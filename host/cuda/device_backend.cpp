@@ -78,7 +78,8 @@ DeviceResult<void> DeviceBackend::Open() {
 
 void DeviceBackend::Evaluate(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
                              PlacementColumns& answers) {
-  if (asked.empty()) return answers.Clear();
+  answers.Clear();  // gives back what the device has lent
+  if (asked.empty()) return;
   const auto on_cpu = [&] {
     cpu_->Evaluate(jobs, asked, answers);
     RecordJobs(0, asked.size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/engine/leaf_input.hpp"
 #include "kernels/decisions/level_index.hpp"
 
 namespace espalier {
@@ -20,6 +21,22 @@ CountsView LayOut(const PlacementJob& job, Packer& packer) {
     counts.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(snapshot.tree().lowest()));
   }
   return counts;
+}
+
+// Packs a shape and the arrays that belong to it; returns where it is.
+const ResidentShape* Pack(const PlacementJob& job, const CountsView& counts, bool leaves_stored,
+                          CapacityView capacity, const FilterArrays& arrays, Packer& packer) {
+  FlatAssumed assumed;
+  assumed.Set(job.assumed);
+  ResidentShape shape;
+  shape.input = MakeLeafInput(job, assumed, [&](const auto& items) { return packer.Add(items); });
+  shape.input.capacity = capacity;
+  shape.input.matches = arrays.matches;
+  shape.slice = job.query.slice;
+  shape.counts = counts;
+  shape.counts.affinity = arrays.affinity;
+  shape.leaves_stored = leaves_stored;
+  return packer.Add(&shape, 1);
 }
 
 }  // namespace
@@ -40,7 +57,25 @@ DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
   domains = job.state->snapshot().domain_count();
   leaves = job.state->snapshot().leaf_count();
   leaves_stored = NeedsLeaves(job);
-  return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });
+  std::size_t counts = 0;
+  const auto arranged = Arrange(memory, [&](Packer& packer) {
+    view = LayOut(job, packer);
+    counts = packer.size();
+    resident = Pack(job, view, leaves_stored, {}, {}, packer);
+    description_bytes = packer.size() - counts;
+  });
+  if (arranged) description = memory.data() + counts;
+  return arranged;
+}
+
+MovingShape DeviceCounts::PackDescription(const PlacementJob& job, CapacityView capacity,
+                                          const FilterArrays& arrays, Packer& packer) const {
+  const std::byte* here = nullptr;
+  Packer moving = packer.AddMoving(description, description_bytes, here);
+  Pack(job, view, leaves_stored, capacity, arrays, moving);
+  return {reinterpret_cast<std::uint64_t*>(description),
+          reinterpret_cast<const std::uint64_t*>(here),
+          static_cast<std::int64_t>(description_bytes / sizeof(std::uint64_t))};
 }
 
 bool SharesCounts(const PlacementJob& job) { return job.assumed.empty() && !IsPartial(job); }
@@ -50,18 +85,64 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
   const bool shared = SharesCounts(job);
   if (shared) {
     const Slot* known = slots_.Find(key);
-    if (known != nullptr && known->counts->Suffice(job)) return known->counts;
-    NoteState(*job.state);
-    if (known == nullptr) known = TakeOver(key, job);
-    if (known != nullptr && known->counts->Suffice(job)) return known->counts;
-    Packer measure;
-    LayOut(job, measure);
-    slots_.MakeRoom(measure.size());
+    if (known == nullptr) {
+      NoteState(*job.state);
+      known = TakeOver(key, job);
+    }
+    if (known != nullptr && known->counts->Suffice(job)) {
+      Use(*known->counts);
+      return known->counts;
+    }
   }
   auto counts = std::make_shared<DeviceCounts>(*device_, job);
+  Packer measure;
+  LayOut(job, measure);
+  Pack(job, {}, false, {}, {}, measure);
+  if (!MakeRoom(measure.size())) return std::shared_ptr<DeviceCounts>();
   if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());
-  if (shared) slots_.Put(key, {job.state->SharedStamps(), counts}, counts->memory.size());
+  Use(*counts);
+  if (!shared) {
+    Hold(counts);
+    return counts;
+  }
+  // In place of those that lack leaves.
+  if (const Slot* known = slots_.Peek(key); known != nullptr && known->counts->wave == wave_) {
+    Hold(known->counts);
+  }
+  slots_.Put(key, {job.state->SharedStamps(), counts, wave_}, counts->memory.size());
   return counts;
+}
+
+void DeviceCountsCache::EndWave() {
+  ++wave_;
+  held_.clear();
+  held_bytes_ = 0;
+}
+
+void DeviceCountsCache::Hold(std::shared_ptr<DeviceCounts> counts) {
+  held_bytes_ += counts->memory.size();
+  held_.push_back(std::move(counts));
+}
+
+// Drops the least recently used counts until there is room for so many bytes; returns false where
+// the wave uses all that is left. The first counts of a wave always have room.
+bool DeviceCountsCache::MakeRoom(std::size_t bytes) {
+  // Those that were used since they got their place get another one first.
+  std::size_t looks = 2 * slots_.size();
+  while (slots_.bytes() + held_bytes_ + bytes > max_bytes_) {
+    auto* oldest = slots_.Oldest();
+    if (oldest == nullptr) return held_.empty();
+    if (looks-- == 0) return false;
+    Slot& slot = oldest->value;
+    const CountsKey key = oldest->key;
+    if (slot.counts->wave == wave_ || slot.counts->wave != slot.placed_in) {
+      slot.placed_in = slot.counts->wave;
+      slots_.Find(key);
+    } else {
+      slots_.Drop(key);
+    }
+  }
+  return true;
 }
 
 void DeviceCountsCache::NoteState(const FlavorState& state) {
@@ -79,8 +160,8 @@ void DeviceCountsCache::NoteState(const FlavorState& state) {
 
 // Makes the counts of a state that is gone those of another branch, in which the groups of leaves
 // differ that have other stamps; null: there are none.
-const DeviceCountsCache::Slot* DeviceCountsCache::TakeOver(const CountsKey& key,
-                                                           const PlacementJob& job) {
+DeviceCountsCache::Slot* DeviceCountsCache::TakeOver(const CountsKey& key,
+                                                     const PlacementJob& job) {
   const FlavorSnapshot& snapshot = job.state->snapshot();
   const auto serves = [&](const DeviceCounts& counts) {
     // Leaves may have come or gone.

@@ -1,4 +1,4 @@
-// Owners of device and pinned host memory. They must not outlive their device.
+// Owners of device memory, and what fills it. They must not outlive their device.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,20 @@
 #include <vector>
 
 #include "host/cuda/device.hpp"
+#include "host/cuda/pinned_memory.hpp"
 
 namespace espalier {
 
 inline constexpr std::size_t kArrayAlignment = 16;
 
-enum class MemoryKind { kDevice, kPinned };
-
 // Memory that grows on demand and loses its content when it does. Work that uses the old memory
 // must have been waited for.
-template <MemoryKind kKind>
-class MemoryBlock {
+class DeviceMemory {
  public:
-  explicit MemoryBlock(Device& device) : device_(&device) {}
-  ~MemoryBlock() { Release(); }
-  MemoryBlock(const MemoryBlock&) = delete;
-  MemoryBlock& operator=(const MemoryBlock&) = delete;
+  explicit DeviceMemory(Device& device) : device_(&device) {}
+  ~DeviceMemory() { Release(); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
@@ -31,8 +29,7 @@ class MemoryBlock {
   DeviceResult<void> Reserve(std::size_t bytes) {
     if (bytes <= size_) return {};
     Release();
-    DeviceResult<void*> memory =
-        kKind == MemoryKind::kDevice ? device_->Allocate(bytes) : device_->AllocatePinned(bytes);
+    DeviceResult<void*> memory = device_->Allocate(bytes);
     if (!memory) return tl::unexpected(std::move(memory.error()));
     data_ = static_cast<std::byte*>(*memory);
     size_ = bytes;
@@ -41,12 +38,7 @@ class MemoryBlock {
 
  private:
   void Release() noexcept {
-    if (data_ == nullptr) return;
-    if constexpr (kKind == MemoryKind::kDevice) {
-      device_->Free(data_);
-    } else {
-      device_->FreePinned(data_);
-    }
+    if (data_ != nullptr) device_->Free(data_);
     data_ = nullptr;
     size_ = 0;
   }
@@ -55,9 +47,6 @@ class MemoryBlock {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
-
-using DeviceMemory = MemoryBlock<MemoryKind::kDevice>;
-using PinnedMemory = MemoryBlock<MemoryKind::kPinned>;
 
 // Lays arrays out one after the other. Without memory it only measures.
 class Packer {
@@ -78,6 +67,24 @@ class Packer {
     const std::size_t at = Take(bytes);
     if (host_ != nullptr) std::memcpy(host_ + at, items, bytes);
     return At<T>(at);
+  }
+
+  // Adds zeros.
+  template <class T>
+  T* AddZeros(std::size_t count) {
+    const std::size_t at = size_;
+    T* items = Leave<T>(count);
+    if (host_ != nullptr && count > 0) std::memset(host_ + at, 0, count * sizeof(T));
+    return items;
+  }
+
+  // Adds `bytes`, a multiple of kArrayAlignment, that the device moves to `home` later, and sets
+  // `here` to where they are until then. Returns what fills them with arrays whose addresses are
+  // those at home.
+  Packer AddMoving(std::byte* home, std::size_t bytes, const std::byte*& here) {
+    const std::size_t at = Take(bytes);
+    here = At<const std::byte>(at);
+    return {home, host_ == nullptr ? nullptr : host_ + at};
   }
 
   // Reserves memory for `count` items that only the device writes; returns its address, null for 0.

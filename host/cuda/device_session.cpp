@@ -1,11 +1,8 @@
 #include "host/cuda/device_session.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <unordered_map>
+#include <numeric>
 #include <utility>
-
-#include "host/cuda/job_work.hpp"
 
 namespace espalier {
 namespace {
@@ -17,77 +14,27 @@ std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes(
 std::size_t WorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 8; }
 std::size_t SmallWorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 32; }
 
-// Returns the indices of the evaluations of each state, in the order in which states come.
-std::vector<std::vector<std::size_t>> IndicesByState(std::span<const PlacementJob> jobs,
-                                                     std::span<const Evaluation> asked) {
-  std::vector<std::vector<std::size_t>> indices;
-  std::unordered_map<std::uint64_t, std::size_t> number_of_state;
-  constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> number_of_job(jobs.size(), kUnknown);
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto job = static_cast<std::size_t>(asked[i].job);
-    std::size_t& number = number_of_job[job];
-    if (number == kUnknown) {
-      number = number_of_state.emplace(jobs[job].state->identity(), indices.size()).first->second;
-      if (number == indices.size()) indices.emplace_back();
-    }
-    indices[number].push_back(i);
+// A bound of so few steps may stand for evaluations of fewer pods too.
+constexpr std::int64_t kFewSteps = kMaxBlockSteps / 16;
+
+// Returns what an evaluation of the job takes; it is not small where there are no warps.
+BoundedWork WorkOf(const JobWork& work, const PlacementJob& job, Count pods, bool warps,
+                   KnownJob& known) {
+  if (warps && pods <= known.small.pods) return {known.small.steps, true};
+  if (pods <= known.bounded_pods) return {known.steps, false};
+  const std::int64_t steps = work.Steps(job, pods);
+  if (steps <= kFewSteps) {
+    known.bounded_pods = pods;
+    known.steps = steps;
   }
-  return indices;
+  return {steps, false};
 }
-
-// Bounds the work of evaluations. Those of a job take a thread block no more steps than the one
-// with the most pods, and are estimated one by one only where that one is too much work.
-class WorkOfEvaluations {
- public:
-  // Takes the evaluations asked[i] for all `indices`, none of which is small where there are no
-  // `warps`.
-  WorkOfEvaluations(const JobWork& work, std::span<const PlacementJob> jobs,
-                    std::span<const Evaluation> asked, std::span<const std::size_t> indices,
-                    bool warps)
-      : work_(work), jobs_(jobs), asked_(asked), of_job_(jobs.size()) {
-    for (const std::size_t i : indices) {
-      const auto index = static_cast<std::size_t>(asked[i].job);
-      OfJob& job = of_job_[index];
-      if (warps && job.most_pods < 0) job.small = work.SmallOf(jobs[index]);
-      job.most_pods = std::max(job.most_pods, asked[i].pods);
-      if (asked[i].pods <= job.small.pods) ++small_;
-    }
-  }
-
-  // Returns the number of small evaluations.
-  std::size_t small() const { return small_; }
-
-  // Returns the work of the evaluation with this index.
-  BoundedWork Of(std::size_t i) {
-    const auto index = static_cast<std::size_t>(asked_[i].job);
-    OfJob& job = of_job_[index];
-    if (asked_[i].pods <= job.small.pods) return {job.small.steps, true};
-    if (job.most_steps < 0) job.most_steps = work_.Steps(jobs_[index], job.most_pods);
-    if (job.most_steps <= kMaxBlockSteps) return {job.most_steps, false};
-    return {work_.Steps(jobs_[index], asked_[i].pods), false};
-  }
-
- private:
-  struct OfJob {
-    Count most_pods = -1;
-    JobWork::Small small;
-    std::int64_t most_steps = -1;  // not estimated yet
-  };
-
-  const JobWork& work_;
-  std::span<const PlacementJob> jobs_;
-  std::span<const Evaluation> asked_;
-  std::vector<OfJob> of_job_;
-  std::size_t small_ = 0;
-};
 
 }  // namespace
 
 DeviceSession::DeviceSession(std::unique_ptr<Device> device)
     : device_(std::move(device)),
-      counts_bytes_(CountsBytes(*device_)),
-      counts_cache_(*device_, counts_bytes_),
+      counts_cache_(*device_, CountsBytes(*device_)),
       workspaces_(*device_, WorkspaceBytes(*device_), {}),
       small_workspaces_(*device_, SmallWorkspaceBytes(*device_),
                         {.longest_list = kSmallList, .leaders = false}),
@@ -101,8 +48,9 @@ DeviceSession::~DeviceSession() {
 DeviceResult<DeviceAnswers> DeviceSession::Evaluate(std::span<const PlacementJob> jobs,
                                                     std::span<const Evaluation> asked) {
   DeviceAnswers answers;
-  for (const std::vector<std::size_t>& indices : IndicesByState(jobs, asked)) {
-    if (auto done = EvaluateState(jobs, asked, indices, answers); !done) {
+  known_.Begin(jobs);
+  for (OfState& of_state : ByState(asked)) {
+    if (auto done = EvaluateState(jobs, asked, of_state, answers); !done) {
       return tl::unexpected(done.error());
     }
   }
@@ -126,21 +74,53 @@ DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {
   return mirrors_.front().get();
 }
 
+std::vector<DeviceSession::OfState> DeviceSession::ByState(std::span<const Evaluation> asked) {
+  std::vector<OfState> states(1);
+  for (const Evaluation& one : asked) {
+    const KnownJob& known = known_.Of(one.job);
+    const auto number = static_cast<std::size_t>(known.state_number);
+    if (number == states.size()) states.emplace_back();
+    OfState& of_state = states[number];
+    of_state.small += one.pods <= known.small.pods ? 1 : 0;
+    of_state.balanced |= known.decide.balanced;
+    of_state.others |= !known.bounded;
+  }
+  if (states.size() == 1) {
+    states.front().indices.resize(asked.size());
+    std::iota(states.front().indices.begin(), states.front().indices.end(), std::size_t{0});
+    return states;
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto number = static_cast<std::size_t>(known_.Of(asked[i].job).state_number);
+    states[number].indices.push_back(i);
+  }
+  return states;
+}
+
+// Bounds the work of the jobs of which it is not known, and counts their evaluations too.
+void DeviceSession::Bound(const JobWork& work, std::span<const PlacementJob> jobs,
+                          std::span<const Evaluation> asked, OfState& of_state) {
+  of_state.small = 0;
+  for (const std::size_t i : of_state.indices) {
+    KnownJob& known = known_.Of(asked[i].job);
+    if (!known.bounded) known.small = work.SmallOf(jobs[static_cast<std::size_t>(asked[i].job)]);
+    known.bounded = true;
+    of_state.small += asked[i].pods <= known.small.pods ? 1 : 0;
+  }
+}
+
 DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jobs,
                                                 std::span<const Evaluation> asked,
-                                                std::span<const std::size_t> indices,
-                                                DeviceAnswers& answers) {
-  const auto job_of = [&](std::size_t i) -> const PlacementJob& {
-    return jobs[static_cast<std::size_t>(asked[i].job)];
-  };
-  const FlavorState& state = *job_of(indices.front()).state;
+                                                OfState& of_state, DeviceAnswers& answers) {
+  std::span<const std::size_t> indices = of_state.indices;
+  const FlavorState& state = *jobs[static_cast<std::size_t>(asked[indices.front()].job)].state;
   const DeviceResult<StateMirror*> mirror = Mirror(state);
   if (!mirror) return tl::unexpected(mirror.error());
-  const bool balanced =
-      std::ranges::any_of(indices, [&](std::size_t i) { return job_of(i).query.balanced; });
+  const JobWork& work = (*mirror)->work();
+  if (of_state.others) Bound(work, jobs, asked, of_state);
   // Few evaluations are one launch, of thread blocks.
   const bool warps = indices.size() > static_cast<std::size_t>(device_->concurrent_blocks());
-  WorkOfEvaluations work((*mirror)->work(), jobs, asked, indices, warps);
+  const std::size_t small = warps ? of_state.small : 0;
   const auto prepare = [&](Workspaces& workspaces, std::size_t evaluations, bool with_balanced,
                            std::int32_t teams) -> DeviceResult<void> {
     if (evaluations == 0) return {};
@@ -149,22 +129,28 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
         static_cast<std::int32_t>(std::min(evaluations, static_cast<std::size_t>(teams))));
   };
   DeviceResult<void> done =
-      prepare(workspaces_, indices.size() - work.small(), balanced, device_->concurrent_blocks());
-  if (done) done = prepare(small_workspaces_, work.small(), false, device_->concurrent_warps());
+      prepare(workspaces_, indices.size() - small, of_state.balanced, device_->concurrent_blocks());
+  if (done) done = prepare(small_workspaces_, small, false, device_->concurrent_warps());
   if (!done) return done;
   while (!indices.empty()) {
-    Wave wave(*device_, **mirror, state, jobs, counts_bytes_, workspaces_, small_workspaces_);
+    Wave wave(*device_, **mirror, state, counts_cache_, workspaces_, small_workspaces_);
     wave.Reserve(indices.size());
     for (; !indices.empty(); indices = indices.subspan(1)) {
       const std::size_t index = indices.front();
-      const BoundedWork most = work.Of(index);
+      const Evaluation& one = asked[index];
+      const PlacementJob& job = jobs[static_cast<std::size_t>(one.job)];
+      KnownJob& known = known_.Of(one.job);
+      const BoundedWork most = WorkOf(work, job, one.pods, warps, known);
       if (most.steps > kMaxBlockSteps) {
         answers.declined.push_back(index);
         continue;
       }
-      const DeviceResult<bool> added = wave.Add(asked[index], index, most, counts_cache_);
-      if (!added) return tl::unexpected(added.error());
-      if (!*added) break;
+      if (!wave.HasShape(known)) {
+        const DeviceResult<bool> added = wave.AddShape(job, known);
+        if (!added) return tl::unexpected(added.error());
+        if (!*added) break;
+      }
+      if (!wave.Add(known, one.pods, index, most)) break;
     }
     if (wave.empty()) break;
     done = wave.Run(wave_memory_, answers.parts.emplace_back(), answers.decided.emplace_back(),

@@ -12,6 +12,8 @@
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_counts.hpp"
 #include "host/cuda/device_memory.hpp"
+#include "host/cuda/job_work.hpp"
+#include "host/cuda/known_jobs.hpp"
 #include "host/cuda/state_mirror.hpp"
 #include "host/cuda/wave.hpp"
 #include "host/cuda/workspaces.hpp"
@@ -44,15 +46,27 @@ class DeviceSession {
  private:
   // Returns the state's mirror, brought up to date.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
-  // Makes asked[i] for all `indices`, which are of jobs on one state.
+  // The evaluations of jobs on one state.
+  struct OfState {
+    std::vector<std::size_t> indices;  // of what is asked
+    // Of jobs whose work was bounded before.
+    std::size_t small = 0;
+    bool balanced = false;
+    bool others = false;  // there are others
+  };
+  // Parts what is asked by states, in the order in which these come.
+  std::vector<OfState> ByState(std::span<const Evaluation> asked);
+  void Bound(const JobWork& work, std::span<const PlacementJob> jobs,
+             std::span<const Evaluation> asked, OfState& of_state);
+  // Makes the evaluations of a state.
   DeviceResult<void> EvaluateState(std::span<const PlacementJob> jobs,
-                                   std::span<const Evaluation> asked,
-                                   std::span<const std::size_t> indices, DeviceAnswers& answers);
+                                   std::span<const Evaluation> asked, OfState& of_state,
+                                   DeviceAnswers& answers);
 
   std::unique_ptr<Device> device_;
-  std::size_t counts_bytes_;  // limit of a wave's counts, and of the cached ones
   std::list<std::unique_ptr<StateMirror>> mirrors_;  // most recently used first
   DeviceCountsCache counts_cache_;
+  KnownJobs known_;
   Workspaces workspaces_;        // of thread blocks
   Workspaces small_workspaces_;  // of warps
   WaveMemory wave_memory_;

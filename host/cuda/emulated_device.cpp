@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -58,12 +57,8 @@ class EmulatedDevice final : public Device {
     return memory;
   }
   void Free(void* memory) noexcept override { freed_.push_back({queue_.size(), memory}); }
-  DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
-    void* memory = std::malloc(bytes);
-    if (memory == nullptr) return OutOfMemory(bytes);
-    return memory;
-  }
-  void FreePinned(void* memory) noexcept override { std::free(memory); }
+  DeviceResult<void> Pin(void* /*memory*/, std::size_t /*bytes*/) override { return {}; }
+  bool Unpin(void* /*memory*/) noexcept override { return true; }
 
   DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
     return Queue([=] { std::memset(memory, 0, bytes); });

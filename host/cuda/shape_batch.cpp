@@ -40,8 +40,9 @@ bool FitsClasses(const PlacementJob& job) {
          fits(shape.leader, nullptr);
 }
 
-ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const CountJob* count_jobs,
-                          CapacityView capacity, Packer& packer) {
+ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs,
+                          const ResidentShape* const* shapes, CapacityView capacity,
+                          Packer& packer) {
   std::vector<std::int32_t> columns;
   for (const PlacementJob* job : jobs) {
     const RequestVector& workers = job->shape->workers;
@@ -68,11 +69,11 @@ ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const Count
   }
   ShapeBatch batch;
   batch.capacity = capacity;
-  batch.job_count = static_cast<std::int32_t>(jobs.size());
+  batch.shape_count = static_cast<std::int32_t>(jobs.size());
   batch.column_count = static_cast<std::int32_t>(columns.size());
   batch.column = packer.Add(columns);
   batch.inverse = packer.Add(inverse);
-  batch.jobs = count_jobs;
+  batch.shapes = shapes;
   batch.slice_inverse = packer.Add(slice_inverse);
   return batch;
 }

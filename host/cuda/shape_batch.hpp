@@ -19,8 +19,9 @@ bool FitsShapeBatch(const PlacementJob& job);
 bool FitsClasses(const PlacementJob& job);
 
 // Packs a batch of 1 to kShapesPerBlock jobs for which FitsShapeBatch holds, all on one capacity.
-// `count_jobs` is where their count jobs are on the device, in the order of `jobs`.
-ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs, const CountJob* count_jobs,
-                          CapacityView capacity, Packer& packer);
+// `shapes` is where the list of their shapes is on the device, in the order of `jobs`.
+ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs,
+                          const ResidentShape* const* shapes, CapacityView capacity,
+                          Packer& packer);
 
 }  // namespace espalier

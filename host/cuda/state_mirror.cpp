@@ -1,6 +1,7 @@
 #include "host/cuda/state_mirror.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,8 +32,16 @@ StateMirror::StateMirror(Device& device, const FlavorState& state)
       changes_(device),
       class_memory_(device) {}
 
+std::uint64_t StateMirror::NextAddresses() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 DeviceResult<void> StateMirror::Refresh(const FlavorState& state) {
-  if (filters_.size() > kMaxFilters) filters_.clear();
+  if (filters_.size() > kMaxFilters) {
+    filters_.clear();
+    addresses_ = NextAddresses();
+  }
   if (!sent_) {
     if (auto done = SendTree(state.snapshot().tree()); !done) return done;
     if (auto done = remaining_.Reserve(state.remaining().size() * sizeof(Amount)); !done) {

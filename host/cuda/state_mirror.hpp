@@ -47,6 +47,10 @@ class StateMirror {
   // then on. Sends everything the first time, then only the leaves of groups that may differ.
   DeviceResult<void> Refresh(const FlavorState& state);
 
+  // Returns a number that no other mirror has and that changes when an address that remaining(),
+  // Free or Filter has returned is no longer theirs.
+  std::uint64_t addresses() const { return addresses_; }
+
   // Returns a view with pointers to device memory; valid after Refresh.
   const TreeView& tree() const { return tree_; }
   // Returns what estimates decisions on the tree.
@@ -74,7 +78,10 @@ class StateMirror {
   DeviceResult<void> SendAmounts(const FlavorState& state);
   DeviceResult<void> SendChanges(const FlavorState& state);
 
+  static std::uint64_t NextAddresses();
+
   Device* device_;
+  std::uint64_t addresses_ = NextAddresses();
   std::shared_ptr<const GroupStamps> stamps_;       // of its state
   std::shared_ptr<const GroupStamps> free_stamps_;  // those of all states it can serve
   std::int64_t stride_;

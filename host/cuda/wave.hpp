@@ -4,13 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_counts.hpp"
 #include "host/cuda/device_memory.hpp"
 #include "host/cuda/job_work.hpp"
+#include "host/cuda/known_jobs.hpp"
+#include "host/cuda/pinned_memory.hpp"
 #include "host/cuda/state_mirror.hpp"
 #include "host/cuda/wave_counts.hpp"
 #include "host/cuda/workspaces.hpp"
@@ -21,19 +23,13 @@ namespace espalier {
 // Memory that consecutive waves share.
 struct WaveMemory {
   explicit WaveMemory(Device& device)
-      : input(device),
-        tables(device),
-        shares(device),
-        answers(device),
-        received(device),
-        more(device) {}
+      : input(device), tables(device), shares(device), answers(device), blocks(device) {}
 
   Upload input;
   DeviceMemory tables;  // of what leaves of a class hold
   DeviceMemory shares;  // in the order of the decisions, with gaps; and scratch memory
   DeviceMemory answers;
-  PinnedMemory received;         // the answers and the first shares
-  PinnedMemory more;             // all shares, when the first are not all
+  AnswerBlocks blocks;           // answers on the host
   std::int64_t last_shares = 0;  // of the wave before
 };
 
@@ -43,6 +39,8 @@ class DecidedTogether {
  public:
   explicit DecidedTogether(const Workspaces& workspaces)
       : workspaces_(&workspaces), steps_(static_cast<std::size_t>(workspaces.size()), 0) {}
+
+  void Reserve(std::size_t evaluations) { rows_.reserve(evaluations); }
 
   // Returns whether the team whose turn it is may be given so many steps more.
   bool HasRoom(std::int64_t steps) const { return steps_[next_] + steps <= kMaxBlockSteps; }
@@ -64,26 +62,46 @@ class DecidedTogether {
 
 class Wave {
  public:
-  // Makes an empty wave of evaluations of a table of jobs. The mirror must be up to date with
-  // `state`, that of each job which is evaluated. The workspaces are those of thread blocks and of
-  // warps; where there are none no evaluation may be added.
-  Wave(Device& device, StateMirror& mirror, const FlavorState& state,
-       std::span<const PlacementJob> jobs, std::size_t max_counts_bytes, const Workspaces& blocks,
-       const Workspaces& warps);
+  static constexpr std::size_t kMaxJobs = std::size_t{1} << 14;
+  static constexpr std::int64_t kMaxShares = std::int64_t{1} << 22;
+
+  // Makes an empty wave of evaluations of jobs on one state, which the mirror is up to date with.
+  // The workspaces are those of thread blocks and of warps; where there are none no evaluation may
+  // be added.
+  Wave(Device& device, StateMirror& mirror, const FlavorState& state, DeviceCountsCache& cache,
+       const Workspaces& blocks, const Workspaces& warps);
 
   bool empty() const { return members_.empty(); }
 
   // Makes room for so many evaluations, or as many as a wave takes.
   void Reserve(std::size_t evaluations);
 
-  // Adds the evaluation with this index. Returns false when the wave is full, or the team that
-  // would decide the evaluation has enough to do; the first one always has room.
-  DeviceResult<bool> Add(const Evaluation& evaluation, std::size_t index, const BoundedWork& work,
-                         DeviceCountsCache& cache);
+  // Adds the shape of a job, of which evaluations are added then. Returns false when there is no
+  // room for it; there is for the first. `known` stays where it is until the wave was run.
+  DeviceResult<bool> AddShape(const PlacementJob& job, KnownJob& known);
+  bool HasShape(const KnownJob& known) const { return known.wave == cache_->wave(); }
+
+  // Adds the evaluation with this index, with so many pods, of a job whose shape was added. Returns
+  // false when the wave is full, or the team that would decide the evaluation has enough to do; the
+  // first one always has room.
+  bool Add(const KnownJob& known, Count pods, std::size_t index, const BoundedWork& work) {
+    const std::int32_t shares = MostShares(leaves_, pods, known.decide.leader);
+    DecidedTogether& decided = work.small ? small_ : wide_;
+    if (!members_.empty()) {
+      if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
+      if (!decided.HasRoom(work.steps)) return false;
+    }
+    decided.Add(static_cast<std::int32_t>(members_.size()), work.steps);
+    members_.push_back({pods, static_cast<std::int32_t>(share_capacity_), known.number});
+    indices_.push_back(index);
+    share_capacity_ += shares;
+    return true;
+  }
 
   // Makes all evaluations that were added and waits. Writes their answers, in the order in which
   // they were added, without those for which the device has too little memory: their indices are
-  // appended to `declined`, those of the others, in the order of the rows, to `decided`.
+  // appended to `declined`, those of the others, in the order of the rows, become `decided`. Called
+  // once.
   DeviceResult<void> Run(WaveMemory& memory, PlacementColumns& answers,
                          std::vector<std::size_t>& decided, std::vector<std::size_t>& declined);
 
@@ -94,46 +112,50 @@ class Wave {
     const DecideJob* jobs = nullptr;
     const std::int32_t* wide = nullptr;  // rows
     const std::int32_t* small = nullptr;
-    std::int32_t* shape_failed = nullptr;
+    std::int32_t* failed = nullptr;
   };
   // Addresses of the answers on the device.
   struct Answers {
     AnswerColumns columns;
-    // For each shape one per worker resource, then one for leaves outside the replacement domain.
-    std::int64_t* exclusions = nullptr;
-    std::size_t head_bytes = 0;  // everything before the shares
-    Share* shares = nullptr;     // compacted; last, so that one copy brings everything
+    std::int64_t* exclusions = nullptr;  // as FailedShapes
+    std::size_t head_bytes = 0;          // everything before the shares
+    Share* shares = nullptr;             // compacted; last, so that one copy brings everything
   };
 
-  DeviceResult<std::int32_t> ShapeOf(std::int32_t job, DeviceCountsCache& cache);
+  // The answers on the host, in blocks.
+  struct Received {
+    std::shared_ptr<std::byte> head;    // and the first shares
+    std::shared_ptr<std::byte> shares;  // all of them
+    const LeafShare* first_share = nullptr;
+  };
+
   Answers LayOutAnswers(Packer& packer) const;
-  void CompleteShapes();
+  FailedShapes Failed() const;
   DeviceResult<void> Send(WaveMemory& memory);
   DeviceResult<void> Launch();
-  // Returns the compacted shares, on the host, after everything else is in `memory.received`.
-  DeviceResult<const LeafShare*> Receive(WaveMemory& memory);
-  void Read(const WaveMemory& memory, const LeafShare* shares, PlacementColumns& answers) const;
-  void ReadFailure(const WaveMemory& memory, FailedPlacement& failed) const;
+  DeviceResult<Received> Receive(WaveMemory& memory);
+  // Returns where an array of the answers is on the host.
+  template <class T>
+  const T* On(const Received& received, const T* array) const;
+  void Read(const Received& received, bool lend, PlacementColumns& answers) const;
+  void ReadFailure(const Received& received, FailedPlacement& failed) const;
 
   Device* device_;
   StateMirror* mirror_;
-  const FlavorState* state_;
-  std::span<const PlacementJob> jobs_;
-  std::size_t max_counts_bytes_;
+  DeviceCountsCache* cache_;
+  std::int32_t leaves_;
   std::int64_t share_capacity_ = 0;
-  std::int32_t layers_ = 0;  // the most that a shape has
-  DecidedTogether wide_;     // by thread blocks
-  DecidedTogether small_;    // by warps
+  std::int32_t layers_ = 0;     // the most that a shape has
+  std::int32_t resources_ = 0;  // the same
+  DecidedTogether wide_;        // by thread blocks
+  DecidedTogether small_;       // by warps
   WaveCounts counts_;
-  std::vector<std::int32_t> shape_of_job_;  // -1: none yet
   std::vector<DecideShape> shapes_;
-  std::vector<const PlacementJob*> job_of_shape_;
-  std::vector<std::int32_t> counts_of_shape_;     // entries of counts_
-  std::vector<std::size_t> exclusions_of_shape_;  // where they begin
-  std::size_t exclusions_size_ = 0;
+  std::vector<const KnownJob*> job_of_shape_;
   std::vector<DecideJob> members_;
   std::vector<std::size_t> indices_;  // of the members
   Input input_;
+  std::byte* answers_begin_ = nullptr;
   Share* shares_ = nullptr;  // in WaveMemory, like the scratch memory
   std::byte* scan_scratch_ = nullptr;
   Answers answers_;

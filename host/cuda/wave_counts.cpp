@@ -24,10 +24,10 @@ std::pair<bool, bool> ArraysOf(const CountsView& counts) {
 
 }  // namespace
 
-DeviceResult<std::int32_t> WaveCounts::Add(const PlacementJob& job,
-                                           std::shared_ptr<DeviceCounts> counts) {
-  if (const auto it = entry_of_.find(counts.get()); it != entry_of_.end()) return it->second;
+DeviceResult<void> WaveCounts::AddEntry(const PlacementJob& job, DeviceCounts& counts) {
+  if (!added_.insert(&counts).second) return {};
   Entry entry;
+  entry.counts = &counts;
   entry.job = &job;
   entry.capacity = mirror_->remaining();
   if (job.simulate_empty) {
@@ -35,23 +35,20 @@ DeviceResult<std::int32_t> WaveCounts::Add(const PlacementJob& job,
     if (!free) return tl::unexpected(free.error());
     entry.capacity = *free;
   }
-  const DeviceResult<FilterArrays> filter = mirror_->Filter(job.filter);
-  if (!filter) return tl::unexpected(filter.error());
-  entry.filter = *filter;
-  entry.assumed.Set(job.assumed);
-  counts_bytes_ += counts->memory.size();
-  const std::int32_t position = size();
-  entry_of_.emplace(counts.get(), position);
-  entry.counts = std::move(counts);
-  entries_.push_back(std::move(entry));
-  return position;
+  if (!counts.IsDescribed(job, *mirror_)) {
+    const DeviceResult<FilterArrays> filter = mirror_->Filter(job.filter);
+    if (!filter) return tl::unexpected(filter.error());
+    entry.filter = *filter;
+  }
+  entries_.push_back(entry);
+  return {};
 }
 
 DeviceResult<void> WaveCounts::Prepare(DeviceMemory& tables) {
   std::vector<std::int32_t> counted_before;
   std::vector<std::int32_t> whole;
   CountedOn counted_on;
-  for (std::int32_t e = 0; e < size(); ++e) {
+  for (std::int32_t e = 0; e < static_cast<std::int32_t>(entries_.size()); ++e) {
     const DeviceCounts& counts = *At(e).counts;
     if (counts.IsCurrent(*At(e).job)) continue;
     if (counts.counted_on == nullptr) {
@@ -94,12 +91,12 @@ DeviceResult<void> WaveCounts::LayOutClassBatches(DeviceMemory& tables) {
   const CountsView* arrays = nullptr;  // of the batch's first entry
   for (const std::int32_t e : classed_.entries) {
     const CountsView& view = At(e).counts->view;
-    if (arrays == nullptr || class_batches_.back().job_count == kShapesPerBlock ||
+    if (arrays == nullptr || class_batches_.back().shape_count == kShapesPerBlock ||
         ArraysOf(view) != ArraysOf(*arrays)) {
       class_batches_.emplace_back();
       arrays = &view;
     }
-    ++class_batches_.back().job_count;
+    ++class_batches_.back().shape_count;
   }
   return Arrange(tables, [&](Packer& packer) {
     auto entry = classed_.entries.begin();
@@ -107,7 +104,7 @@ DeviceResult<void> WaveCounts::LayOutClassBatches(DeviceMemory& tables) {
       const auto [slices, leader] = ArraysOf(At(*entry).counts->view);
       batch.table = LayOutCounts(std::size_t{LeafClasses::kMostClasses} * kShapesPerBlock, slices,
                                  leader, packer);
-      entry += batch.job_count;
+      entry += batch.shape_count;
     }
   });
 }
@@ -172,14 +169,8 @@ void WaveCounts::FindChanges(const CountedOn& counted_on) {
   }
 }
 
-CountsView WaveCounts::ViewOf(std::int32_t entry) const {
-  CountsView view = At(entry).counts->view;
-  view.affinity = At(entry).filter.affinity;
-  return view;
-}
-
 void WaveCounts::Pack(Packer& packer) {
-  for (Entry& entry : entries_) entry.input = PackInput(entry, packer);
+  PackDescriptions(packer);
   PackStale(classed_, packer);
   PackStale(whole_, packer);
   PackStale(changed_, packer);
@@ -194,32 +185,32 @@ void WaveCounts::Pack(Packer& packer) {
   }
 }
 
+void WaveCounts::PackDescriptions(Packer& packer) {
+  std::vector<MovingShape> moving;
+  for (const Entry& entry : entries_) {
+    if (entry.counts->IsDescribed(*entry.job, *mirror_)) continue;
+    moving.push_back(
+        entry.counts->PackDescription(*entry.job, entry.capacity, entry.filter, packer));
+  }
+  packed_moving_ = packer.Add(moving);
+  moving_count_ = static_cast<std::int32_t>(moving.size());
+}
+
 void WaveCounts::PackClassed(Packer& packer) {
   std::vector<ClassBatch> batches = class_batches_;
-  const CountJob* jobs = classed_.jobs;
+  const ResidentShape* const* shapes = classed_.shapes;
   for (ClassBatch& batch : batches) {
-    batch.jobs = jobs;
-    if (jobs != nullptr) jobs += batch.job_count;
+    batch.shapes = shapes;
+    if (shapes != nullptr) shapes += batch.shape_count;
   }
   packed_class_batches_ = packer.Add(batches);
   packed_since_classes_ = PackItems(since_classes_, packer);
 }
 
-// Packs the small arrays of an entry and returns its input, which has their addresses.
-LeafInput WaveCounts::PackInput(const Entry& entry, Packer& packer) const {
-  LeafInput input = MakeLeafInput(*entry.job, entry.assumed,
-                                  [&](const auto& items) { return packer.Add(items); });
-  input.capacity = entry.capacity;
-  input.matches = entry.filter.matches;
-  return input;
-}
-
 void WaveCounts::PackStale(Stale& stale, Packer& packer) const {
-  std::vector<CountJob> jobs;
-  for (const std::int32_t e : stale.entries) {
-    jobs.push_back({At(e).input, At(e).job->shape->slice, At(e).counts->view});
-  }
-  stale.jobs = packer.Add(jobs);
+  std::vector<const ResidentShape*> shapes;
+  for (const std::int32_t e : stale.entries) shapes.push_back(At(e).counts->resident);
+  stale.shapes = packer.Add(shapes);
   PackBatches(stale, stale.sums, packer);
   PackBatches(stale, stale.leaves, packer);
 }
@@ -233,7 +224,8 @@ void WaveCounts::PackBatches(const Stale& stale, Part& part, Packer& packer) con
     const bool last = i + 1 == part.end || batched.size() == kShapesPerBlock ||
                       At(stale.entries[i + 1]).capacity.amounts != entry.capacity.amounts;
     if (!last) continue;
-    const CountJob* first = stale.jobs == nullptr ? nullptr : stale.jobs + i + 1 - batched.size();
+    const ResidentShape* const* first =
+        stale.shapes == nullptr ? nullptr : stale.shapes + i + 1 - batched.size();
     batches.push_back(PackShapeBatch(batched, first, entry.capacity, packer));
     batched.clear();
   }
@@ -254,6 +246,7 @@ WaveCounts::Where WaveCounts::Everywhere() const {
 }
 
 void WaveCounts::AddCalls(std::vector<KernelCall>& calls) const {
+  if (moving_count_ > 0) calls.emplace_back(MoveShapesArgs{packed_moving_, moving_count_});
   if (!classed_.entries.empty()) AddClassCalls(calls);
   AddCalls(whole_, Everywhere(), calls);
   AddCalls(changed_, changes_, calls);
@@ -272,14 +265,14 @@ void WaveCounts::AddClassCalls(std::vector<KernelCall>& calls) const {
 
 void WaveCounts::AddCalls(const Stale& stale, const Where& where,
                           std::vector<KernelCall>& calls) const {
-  const auto jobs = [&](std::size_t begin, std::size_t end) {
-    return std::pair(stale.jobs + begin, static_cast<std::int32_t>(end - begin));
+  const auto shapes = [&](std::size_t begin, std::size_t end) {
+    return std::pair(stale.shapes + begin, static_cast<std::int32_t>(end - begin));
   };
   if (stale.entries.empty()) return;
   const TreeView& tree = mirror_->tree();
   const bool groups = where.groups.size > 0;
   if (groups && stale.sums.begin < stale.sums.first_batched) {
-    const auto [first, count] = jobs(stale.sums.begin, stale.sums.first_batched);
+    const auto [first, count] = shapes(stale.sums.begin, stale.sums.first_batched);
     calls.emplace_back(CountGroupsArgs{tree, where.groups, first, count});
   }
   if (groups && stale.sums.batch_count > 0) {
@@ -287,7 +280,7 @@ void WaveCounts::AddCalls(const Stale& stale, const Where& where,
         CountGroupBatchesArgs{tree, where.groups, stale.sums.batches, stale.sums.batch_count});
   }
   if (stale.leaves.begin < stale.leaves.first_batched) {
-    const auto [first, count] = jobs(stale.leaves.begin, stale.leaves.first_batched);
+    const auto [first, count] = shapes(stale.leaves.begin, stale.leaves.first_batched);
     calls.emplace_back(CountLeavesArgs{tree, where.leaves, first, count});
   }
   if (stale.leaves.batch_count > 0) {
@@ -298,13 +291,13 @@ void WaveCounts::AddCalls(const Stale& stale, const Where& where,
   for (std::int32_t level = lowest - 1; level >= 0; --level) {
     // Groups have got the sums of their leaves where these are not kept.
     const auto [first, count] =
-        jobs(level == lowest - 1 ? stale.leaves.begin : 0, stale.entries.size());
+        shapes(level == lowest - 1 ? stale.leaves.begin : 0, stale.entries.size());
     if (count == 0) continue;
     calls.emplace_back(
         RollUpArgs{tree, level, where.domains[static_cast<std::size_t>(level)], first, count});
   }
   if (lowest > 0) {
-    const auto [first, count] = jobs(0, stale.entries.size());
+    const auto [first, count] = shapes(0, stale.entries.size());
     calls.emplace_back(IndexArgs{tree, first, count});
   }
 }
@@ -313,6 +306,8 @@ void WaveCounts::NoteCounted() {
   for (const Entry& entry : entries_) {
     entry.counts->counted_on = SharedStampsOf(*entry.job);
     entry.counts->made_at = entry.counts->counted_on->latest();
+    entry.counts->described_on = mirror_->addresses();
+    entry.counts->filter = entry.job->filter;
   }
 }
 

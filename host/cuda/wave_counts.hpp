@@ -1,12 +1,10 @@
-// The counts that a wave decides on, one entry for each shape on the wave's state, and the kernel
-// calls that bring stale ones up to date.
+// What the counts that a wave decides on lack, and the kernel calls that bring them up to date.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "host/cuda/device.hpp"
@@ -14,47 +12,39 @@
 #include "host/cuda/device_memory.hpp"
 #include "host/cuda/state_mirror.hpp"
 #include "host/engine/backend.hpp"
-#include "host/engine/leaf_input.hpp"
 
 namespace espalier {
 
-// The counts of a wave. Filled by Add; then Prepare, Pack, AddCalls and NoteCounted are called in
-// this order.
+// The counts of a wave that the device does not have as they are now. Filled by Add; then Prepare,
+// Pack, AddCalls and NoteCounted are called in this order.
 class WaveCounts {
  public:
   // Makes no entries yet. The mirror must be up to date with `state`.
   WaveCounts(StateMirror& mirror, const FlavorState& state) : mirror_(&mirror), state_(&state) {}
 
-  // Adds an entry for `counts`, those of the job, unless there is one; returns its position.
-  DeviceResult<std::int32_t> Add(const PlacementJob& job, std::shared_ptr<DeviceCounts> counts);
-
-  std::int32_t size() const { return static_cast<std::int32_t>(entries_.size()); }
-  std::size_t counts_bytes() const { return counts_bytes_; }
-  // Returns the counts of an entry, on the device, with its scores by domain where it has any.
-  CountsView ViewOf(std::int32_t entry) const;
-  // Returns whether these are of leaves too.
-  bool LeavesStored(std::int32_t entry) const { return At(entry).counts->leaves_stored; }
-  // Returns what its leaves are counted from, on the device; valid after Pack.
-  const LeafInput& InputOf(std::int32_t entry) const { return At(entry).input; }
+  // Adds an entry for `counts`, those of the job, which stay until NoteCounted, unless there is one
+  // or nothing is to be done for them.
+  DeviceResult<void> Add(const PlacementJob& job, DeviceCounts& counts) {
+    if (counts.IsDescribed(job, *mirror_) && counts.IsCurrent(job)) return {};
+    return AddEntry(job, counts);
+  }
 
   // Determines what must be counted; called once all entries are added. Lays out `tables`, which
   // must not be in use.
   DeviceResult<void> Prepare(DeviceMemory& tables);
-  // Packs the input of all entries and what is needed to count those that are stale.
+  // Packs what describes shapes that are new, and what is needed to count those that are stale.
   void Pack(Packer& packer);
-  // Appends the kernel calls that count and roll up what Pack sent.
+  // Appends the kernel calls that move shapes home, count and roll up what Pack sent.
   void AddCalls(std::vector<KernelCall>& calls) const;
   // Marks the counts as fresh, once the calls were made and waited for.
   void NoteCounted();
 
  private:
   struct Entry {
-    std::shared_ptr<DeviceCounts> counts;
+    DeviceCounts* counts = nullptr;
     const PlacementJob* job = nullptr;  // any job that uses the counts
     CapacityView capacity;
-    FilterArrays filter;
-    FlatAssumed assumed;
-    LeafInput input;  // its addresses are on the device
+    FilterArrays filter;  // where it is to be described
   };
   // Entries of a Stale that are counted alike; those that fit shape batches come last.
   struct Part {
@@ -70,7 +60,8 @@ class WaveCounts {
     std::vector<std::int32_t> entries;  // `sums` first
     Part sums;                          // without counts of leaves
     Part leaves;                        // with these
-    const CountJob* jobs = nullptr;     // on the device
+    // On the device, of each entry.
+    const ResidentShape* const* shapes = nullptr;
   };
   // What is counted and rolled up.
   struct Where {
@@ -79,6 +70,7 @@ class WaveCounts {
     std::vector<Items> domains;  // by level, above the leaves
   };
 
+  DeviceResult<void> AddEntry(const PlacementJob& job, DeviceCounts& counts);
   const Entry& At(std::int32_t entry) const { return entries_[static_cast<std::size_t>(entry)]; }
   // Capacity that entries were counted on, and when it was counted first.
   using CountedOn = std::map<const GroupStamps*, Stamp>;
@@ -86,7 +78,7 @@ class WaveCounts {
   bool ListSinceClasses();
   void Sort(Stale& stale) const;
   DeviceResult<void> LayOutClassBatches(DeviceMemory& tables);
-  LeafInput PackInput(const Entry& entry, Packer& packer) const;
+  void PackDescriptions(Packer& packer);
   void PackStale(Stale& stale, Packer& packer) const;
   void PackBatches(const Stale& stale, Part& part, Packer& packer) const;
   void PackClassed(Packer& packer);
@@ -97,12 +89,13 @@ class WaveCounts {
   StateMirror* mirror_;
   const FlavorState* state_;
   std::vector<Entry> entries_;
-  std::unordered_map<const DeviceCounts*, std::int32_t> entry_of_;
-  std::size_t counts_bytes_ = 0;
+  std::unordered_set<const DeviceCounts*> added_;
+  const MovingShape* packed_moving_ = nullptr;  // on the device
+  std::int32_t moving_count_ = 0;
 
   Stale classed_;  // of which every group is counted by classes, and these in place of that:
   std::vector<std::int32_t> since_classes_;
-  std::vector<ClassBatch> class_batches_;  // of its entries, in their order; without jobs
+  std::vector<ClassBatch> class_batches_;  // of its entries, in their order; without shapes
   // On the device.
   ClassArrays classes_;
   const ClassBatch* packed_class_batches_ = nullptr;

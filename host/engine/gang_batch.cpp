@@ -312,6 +312,7 @@ void GangBatch::NominateResolved(Backend& backend, std::span<const GangRow> gang
   for (std::size_t done = 0; done < gangs.size() && chunks.Begin();) {
     const auto chunk = gangs.subspan(done, std::min(chunks.size(), gangs.size() - done));
     asked.clear();
+    asked.reserve(chunk.size());
     for (const GangRow& gang : chunk) asked.push_back(EvaluationOf(gang));
     PlacementColumns& decided = done == 0 ? answers : more;
     backend.Evaluate(jobs_, asked, decided);

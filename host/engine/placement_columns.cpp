@@ -13,6 +13,15 @@ auto FailureOf(auto& failures, std::size_t row) {
 
 }  // namespace
 
+bool ShareColumn::operator==(const ShareColumn& other) const {
+  return std::ranges::equal(*this, other);
+}
+
+void ShareColumn::Return(std::span<const LeafShare> shares) {
+  own_.assign(shares.begin(), shares.end());
+  lender_ = nullptr;
+}
+
 PlacementResult PlacementColumns::At(std::size_t row) const {
   PlacementResult result{status[row], level[row], SharesOf(row), nullptr};
   if (result.status != PlacementStatus::kPlaced) result.failed = &*FailureOf(failures, row);
@@ -23,7 +32,7 @@ void PlacementColumns::Clear() {
   status.clear();
   level.clear();
   share_end.clear();
-  shares.clear();
+  shares.Clear();
   failures.clear();
 }
 
@@ -51,7 +60,8 @@ FailedPlacement* PlacementColumns::EndRow(const PlacementOutcome& outcome, std::
 
 void PlacementColumns::MoveRow(PlacementColumns& from, std::size_t row) {
   const std::span<const LeafShare> of_row = from.SharesOf(row);
-  shares.insert(shares.end(), of_row.begin(), of_row.end());
+  std::vector<LeafShare>& own = shares.Own();
+  own.insert(own.end(), of_row.begin(), of_row.end());
   if (from.status[row] != PlacementStatus::kPlaced) {
     failures.push_back(std::move(*FailureOf(from.failures, row)));
     failures.back().row = static_cast<std::int32_t>(size());
@@ -66,7 +76,8 @@ void PlacementColumns::AddRows(const PlacementColumns& from) {
   const auto had = static_cast<std::uint32_t>(shares.size());
   status.insert(status.end(), from.status.begin(), from.status.end());
   level.insert(level.end(), from.level.begin(), from.level.end());
-  shares.insert(shares.end(), from.shares.begin(), from.shares.end());
+  std::vector<LeafShare>& own = shares.Own();
+  own.insert(own.end(), from.shares.begin(), from.shares.end());
   for (const std::uint32_t end : from.share_end) share_end.push_back(had + end);
   for (const FailedPlacement& failed : from.failures) {
     failures.push_back(failed);
@@ -80,7 +91,7 @@ void Gather(std::span<PlacementColumns> parts, std::span<const RowOfPart> rows,
   columns.Reserve(rows.size());
   std::size_t shares = 0;
   for (const PlacementColumns& part : parts) shares += part.shares.size();
-  columns.shares.reserve(shares);
+  columns.shares.Own().reserve(shares);
   for (const RowOfPart& row : rows) {
     columns.MoveRow(parts[static_cast<std::size_t>(row.part)], static_cast<std::size_t>(row.row));
   }

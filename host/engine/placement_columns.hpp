@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "host/engine/share_column.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "kernels/views.hpp"
 
@@ -36,17 +37,17 @@ struct PlacementColumns {
   std::vector<PlacementStatus> status;    // [N]
   std::vector<std::int8_t> level;         // [N] where the search ended
   std::vector<std::uint32_t> share_end;   // [N] shares of row r are [share_end[r-1], share_end[r])
-  std::vector<LeafShare> shares;          // [S] path order within a row
+  ShareColumn shares;                     // [S] path order within a row
   std::vector<FailedPlacement> failures;  // rows ascend: every one whose status is not kPlaced
 
   std::size_t size() const { return status.size(); }
   std::span<const LeafShare> SharesOf(std::size_t row) const {
     const std::uint32_t begin = row == 0 ? 0 : share_end[row - 1];
-    return std::span(shares).subspan(begin, share_end[row] - begin);
+    return {shares.begin() + begin, shares.begin() + share_end[row]};
   }
   PlacementResult At(std::size_t row) const;
 
-  // Removes all rows; keeps the memory.
+  // Removes all rows; keeps the memory, and gives back what is lent.
   void Clear();
   void Reserve(std::size_t rows);
 

@@ -37,6 +37,8 @@ class Rounds {
   ~Rounds() {
     memory_.asked.shared = 0;
     ClearJobs();  // lets go of the shapes
+    memory_.round.Clear();
+    memory_.answers.Clear();
     const std::size_t shares = memory_.round.shares.capacity() + memory_.answers.shares.capacity();
     if (shares <= kMostKeptShares) kept_ = std::move(memory_);
   }

@@ -38,6 +38,10 @@ std::string PodShape::Key() const {
   for (const Count size : slice.inner_size) {
     fmt::format_to(std::back_inserter(out), FMT_COMPILE("{},"), size);
   }
+  for (std::int32_t layer = 0; layer < slice.layer_count; ++layer) {
+    fmt::format_to(std::back_inserter(out), FMT_COMPILE("|{}x{}"), slice.layer_level[layer],
+                   slice.layer_size[layer]);
+  }
   fmt::format_to(std::back_inserter(out), FMT_COMPILE("|{}|{}"), constraints != nullptr,
                  constraints_key);
   return fmt::to_string(out);

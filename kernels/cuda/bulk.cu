@@ -10,8 +10,14 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over portions of the leaves, y over kShapesPerBlock count jobs each. Reads
-// [columns][leaves] amounts, writes [jobs][leaves] counts of pods and slices.
+// Grid: x over kShapesPerBlock new shapes each, of hundreds of bytes.
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    move_shapes_kernel(const MoveShapesArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
+// Grid: x over portions of the leaves, y over kShapesPerBlock shapes each. Reads
+// [columns][leaves] amounts, writes [shapes][leaves] counts of pods and slices.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     count_leaves_kernel(const CountLeavesArgs args) {
   RunThisBlock<kBulkThreads>(args);
@@ -23,7 +29,7 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over portions of the groups of leaves, y over count jobs. A thread counts the leaves of a
+// Grid: x over portions of the groups of leaves, y over shapes. A thread counts the leaves of a
 // group and writes what they hold together.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     count_groups_kernel(const CountGroupsArgs args) {
@@ -49,13 +55,13 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over portions of one level's domains, y over count jobs. A thread sums the
+// Grid: x over portions of one level's domains, y over shapes. A thread sums the
 // children of a domain.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) roll_up_kernel(const RollUpArgs args) {
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over the levels above the leaves, y over count jobs. A block indexes the domains of a
+// Grid: x over the levels above the leaves, y over shapes. A block indexes the domains of a
 // level.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) index_kernel(const IndexArgs args) {
   RunThisBlock<kBulkThreads>(args);
@@ -78,6 +84,9 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
 
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream) {
   return LaunchChecked(scatter_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const MoveShapesArgs& args, cudaStream_t stream) {
+  return LaunchChecked(move_shapes_kernel, kBulkThreads, args, stream);
 }
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream) {
   return LaunchChecked(count_leaves_kernel, kBulkThreads, args, stream);
@@ -113,6 +122,10 @@ cudaError_t Launch(const CompactArgs& args, cudaStream_t stream) {
 template <>
 cudaError_t CheckKernel<ScatterArgs>() {
   return CheckCode(scatter_kernel);
+}
+template <>
+cudaError_t CheckKernel<MoveShapesArgs>() {
+  return CheckCode(move_shapes_kernel);
 }
 template <>
 cudaError_t CheckKernel<CountLeavesArgs>() {

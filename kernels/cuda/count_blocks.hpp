@@ -37,54 +37,85 @@ ESPALIER_HD void RunBlock(Team& team, const ScatterArgs& args, Grid block) {
   }
 }
 
-// A job of counting one shape on one state: what is counted, and where the counts go.
-struct CountJob {
+// A shape on one state, as it stays on the device: what it is counted from, and its counts.
+struct ResidentShape {
   LeafInput input;
   SliceRule slice;
-  CountsView counts;  // without affinity
+  CountsView counts;           // with affinity where the node filter has scores
+  bool leaves_stored = false;  // `counts` has leaves too
 };
 
-// Counts leaves for jobs [0, job_count), dividing.
+// A shape that is new to the device, on its way to where it stays.
+struct MovingShape {
+  std::uint64_t* home = nullptr;  // [words] of the shape and of the arrays that belong to it
+  const std::uint64_t* here = nullptr;
+  std::int64_t words = 0;
+};
+
+// Moves shapes home.
+struct MoveShapesArgs {
+  const MovingShape* shapes = nullptr;
+  std::int32_t shape_count = 0;
+  bool operator==(const MoveShapesArgs&) const = default;
+};
+
+inline Grid GridOf(const MoveShapesArgs& args) {
+  return {BlocksFor(args.shape_count, kShapesPerBlock), 1};
+}
+
+template <class Team>
+ESPALIER_HD void RunBlock(Team& team, const MoveShapesArgs& args, Grid block) {
+  const DomainRange portion = Portion(args.shape_count, block.x, kShapesPerBlock);
+  for (std::int32_t s = portion.begin; s < portion.end; ++s) {
+    const MovingShape shape = args.shapes[s];
+    for (std::int64_t i = team.rank(); i < shape.words; i += team.size()) {
+      shape.home[i] = shape.here[i];
+    }
+  }
+}
+
+// Counts leaves for shapes [0, shape_count), dividing.
 struct CountLeavesArgs {
   TreeView tree;
   Items leaves;
-  const CountJob* jobs = nullptr;
-  std::int32_t job_count = 0;
+  const ResidentShape* const* shapes = nullptr;
+  std::int32_t shape_count = 0;
   bool operator==(const CountLeavesArgs&) const = default;
 };
 
 inline Grid GridOf(const CountLeavesArgs& args) {
-  return {BlocksFor(args.leaves.size, kItemsPerBlock), BlocksFor(args.job_count, kShapesPerBlock)};
+  return {BlocksFor(args.leaves.size, kItemsPerBlock),
+          BlocksFor(args.shape_count, kShapesPerBlock)};
 }
 
-// Counts a portion of the leaves for a few jobs: capacities are read from memory once and then come
-// from the cache.
+// Counts a portion of the leaves for a few shapes: capacities are read from memory once and then
+// come from the cache.
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const CountLeavesArgs& args, Grid block) {
   const DomainRange portion = Portion(args.leaves.size, block.x);
   const std::int32_t first = block.y * kShapesPerBlock;
-  const std::int32_t rest = args.job_count - first;
+  const std::int32_t rest = args.shape_count - first;
   const std::int32_t end = first + (rest < kShapesPerBlock ? rest : kShapesPerBlock);
   for (std::int32_t i = portion.begin + team.rank(); i < portion.end; i += team.size()) {
     for (std::int32_t j = first; j < end; ++j) {
-      const CountJob& job = args.jobs[j];
-      StoreLeaf(args.tree, job.slice, job.input, job.counts, args.leaves[i]);
+      const ResidentShape& shape = *args.shapes[j];
+      StoreLeaf(args.tree, shape.slice, shape.input, shape.counts, args.leaves[i]);
     }
   }
 }
 
 // A few shapes that are counted together without dividing: floor is monotone, so the least quotient
-// is the floor of the least product with a reciprocal. Their jobs have no leader, replacement
+// is the floor of the least product with a reciprocal. They have no leader, replacement
 // domain or assumed usage, and are on one capacity; every amount of the columns, and every request,
 // is small enough for doubles (host/packing/reciprocals.hpp).
 struct ShapeBatch {
   CapacityView capacity;
-  std::int32_t job_count = 0;             // 1 to kShapesPerBlock
-  std::int32_t column_count = 0;          // columns that some shape requests
-  const std::int32_t* column = nullptr;   // [column_count] ascending
-  const double* inverse = nullptr;        // [column_count * kShapesPerBlock] reciprocal of the
-                                          // request; 0: none
-  const CountJob* jobs = nullptr;         // [job_count]
+  std::int32_t shape_count = 0;          // 1 to kShapesPerBlock
+  std::int32_t column_count = 0;         // columns that some shape requests
+  const std::int32_t* column = nullptr;  // [column_count] ascending
+  const double* inverse = nullptr;       // [column_count * kShapesPerBlock] reciprocal of the
+                                         // request; 0: none
+  const ResidentShape* const* shapes = nullptr;  // [shape_count]
   const double* slice_inverse = nullptr;  // [kShapesPerBlock] of pods per slice; 0: no slices on
                                           // leaves
 };
@@ -134,36 +165,36 @@ ESPALIER_HD void RunBlock(Team& team, const CountShapeBatchesArgs& args, Grid bl
     const std::int32_t leaf = args.leaves[i];
     const BatchPods held(batch, leaf);
     for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-      if (s >= batch.job_count) continue;
-      const CountJob& job = batch.jobs[s];
-      const StoredCount pods = Matches(job.input, leaf) ? held.Of(s) : 0;
-      job.counts.pods[first_leaf + leaf] = pods;
-      job.counts.slices[first_leaf + leaf] =
+      if (s >= batch.shape_count) continue;
+      const ResidentShape& shape = *batch.shapes[s];
+      const StoredCount pods = Matches(shape.input, leaf) ? held.Of(s) : 0;
+      shape.counts.pods[first_leaf + leaf] = pods;
+      shape.counts.slices[first_leaf + leaf] =
           static_cast<StoredCount>(pods * batch.slice_inverse[s]);
     }
   }
 }
 
-// Rolls up one level for jobs [0, job_count); the level below is done.
+// Rolls up one level for shapes [0, shape_count); the level below is done.
 struct RollUpArgs {
   TreeView tree;
   std::int32_t level = 0;
   Items domains;  // of the level
-  const CountJob* jobs = nullptr;
-  std::int32_t job_count = 0;
+  const ResidentShape* const* shapes = nullptr;
+  std::int32_t shape_count = 0;
   bool operator==(const RollUpArgs&) const = default;
 };
 
 inline Grid GridOf(const RollUpArgs& args) {
-  return {BlocksFor(args.domains.size, kItemsPerBlock), args.job_count};
+  return {BlocksFor(args.domains.size, kItemsPerBlock), args.shape_count};
 }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const RollUpArgs& args, Grid block) {
-  const CountJob& job = args.jobs[block.y];
+  const ResidentShape& shape = *args.shapes[block.y];
   const DomainRange portion = Portion(args.domains.size, block.x);
   for (std::int32_t i = portion.begin + team.rank(); i < portion.end; i += team.size()) {
-    RollUpDomain(args.tree, job.slice, job.counts, args.level, args.domains[i]);
+    RollUpDomain(args.tree, shape.slice, shape.counts, args.level, args.domains[i]);
   }
 }
 

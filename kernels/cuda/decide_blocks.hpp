@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/atomics.hpp"
+#include "kernels/cuda/count_blocks.hpp"
 #include "kernels/cuda/grid.hpp"
 #include "kernels/cuda/index_blocks.hpp"
 #include "kernels/decisions/counts_source.hpp"
@@ -21,20 +22,33 @@ namespace espalier {
 
 // What evaluations of one request have in common.
 struct DecideShape {
-  PlacementQuery query;        // without pods
-  CountsView counts;           // that they are made on
-  bool leaves_stored = false;  // `counts` has leaves too
-  LeafInput input;             // that leaves are counted from
-  ExclusionView exclusions;    // what excludes leaves, where one of them fails
+  const ResidentShape* shape = nullptr;  // that they are made on
+  // As in PlacementQuery.
+  std::int32_t level = 0;
+  bool leader = false;
+  bool required = false;
+  bool unconstrained = false;
+  bool least_free = false;
+  bool balanced = false;
+  bool affinity = false;
+  bool scored = false;  // the scores of the node filter count, where it has any
+  bool operator==(const DecideShape&) const = default;
 };
 
 // One evaluation that a block of the deciding kernel makes.
 struct DecideJob {
   Count pods = 0;
-  std::int64_t share_begin = 0;     // where in DecideArgs::shares
-  std::int32_t share_capacity = 0;  // room for its shares
-  std::int32_t shape = 0;           // index into DecideArgs::shapes
+  std::int32_t share_begin = 0;  // where in DecideArgs::shares
+  std::int32_t shape = 0;        // index into DecideArgs::shapes
 };
+
+// Returns the most shares an evaluation can get: every share holds a pod or the leader, and no leaf
+// has two.
+ESPALIER_HD inline std::int32_t MostShares(std::int32_t leaves, Count pods, bool leader) {
+  if (pods >= leaves) return leaves;
+  const auto most = static_cast<std::int32_t>(pods) + (leader ? 1 : 0);
+  return most < leaves ? most : leaves;
+}
 
 // The answers of evaluations in columns, one row each.
 struct AnswerColumns {
@@ -49,6 +63,20 @@ struct AnswerColumns {
   bool operator==(const AnswerColumns&) const = default;
 };
 
+// What is known of the shapes that a job failed of.
+struct FailedShapes {
+  std::int32_t* failed = nullptr;      // [shapes] set to 1 where a job does not fit; zero before
+  std::int64_t* exclusions = nullptr;  // [shapes * stride] what excludes leaves then: one for each
+                                       // worker resource, then one outside the replacement domain
+  std::int32_t stride = 0;             // the most that a shape has
+
+  ESPALIER_HD ExclusionView Of(std::int32_t index, const ResidentShape& shape) const {
+    std::int64_t* first = exclusions + std::int64_t{stride} * index;
+    return {first, first + shape.input.workers.size, shape.input.workers.size};
+  }
+  bool operator==(const FailedShapes&) const = default;
+};
+
 struct DecideArgs {
   TreeView tree;
   const DecideShape* shapes = nullptr;
@@ -59,8 +87,9 @@ struct DecideArgs {
   PlacementQuery* queries = nullptr;  // [workspace_count] of the job that each team decides
   std::int32_t workspace_count = 0;
   AnswerColumns answers;
-  Share* shares = nullptr;               // each job's at its share_begin, by leaf, ascending
-  std::int32_t* shape_failed = nullptr;  // [shapes] set to 1 where a job does not fit; zero before
+  Share* shares =
+      nullptr;  // each job's at its share_begin, by leaf, ascending; room for MostShares
+  FailedShapes failed;
   bool operator==(const DecideArgs&) const = default;
 };
 
@@ -73,18 +102,26 @@ ESPALIER_HD inline Grid GridOf(const DecideArgs& args) {
   return {args.job_count < args.workspace_count ? args.job_count : args.workspace_count, 1};
 }
 
-// Writes a query with so many pods, on all lanes.
+// Writes the query of a shape with so many pods, on all lanes.
 template <class Team>
-ESPALIER_HD void CopyQuery(Team& team, const PlacementQuery& from, Count pods, PlacementQuery* to) {
+ESPALIER_HD void MakeQuery(Team& team, const DecideShape& from, Count pods, PlacementQuery* to) {
   constexpr std::size_t kWord = sizeof(std::int64_t);
-  static_assert(sizeof(PlacementQuery) % kWord == 0);
-  const auto* source = reinterpret_cast<const unsigned char*>(&from);
-  auto* target = reinterpret_cast<unsigned char*>(to);
-  for (std::size_t at = team.rank() * kWord; at < sizeof(from); at += team.size() * kWord) {
+  static_assert(sizeof(SliceRule) % kWord == 0);
+  const auto* source = reinterpret_cast<const unsigned char*>(&from.shape->slice);
+  auto* target = reinterpret_cast<unsigned char*>(&to->slice);
+  for (std::size_t at = team.rank() * kWord; at < sizeof(SliceRule); at += team.size() * kWord) {
     memcpy(target + at, source + at, kWord);
   }
-  team.sync();
-  if (team.rank() == 0) to->pods = pods;
+  if (team.rank() == 0) {
+    to->level = from.level;
+    to->pods = pods;
+    to->leaders = from.leader ? 1 : 0;
+    to->required = from.required;
+    to->unconstrained = from.unconstrained;
+    to->least_free = from.least_free;
+    to->balanced = from.balanced;
+    to->affinity = from.affinity;
+  }
   team.sync();
 }
 
@@ -113,11 +150,13 @@ ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block) {
     const std::int32_t row = args.rows[i];
     const DecideJob& job = args.jobs[row];
     const DecideShape& shape = args.shapes[job.shape];
-    CopyQuery(team, shape.query, job.pods, &query);
-    CountsView counts = shape.counts;
-    if constexpr (kSmall) counts.affinity = nullptr;
-    const ReachedLeaves source{args.tree, query.slice, shape.leaves_stored ? nullptr : &shape.input,
-                               counts, CloneView(workspace.leaves, counts)};
+    const ResidentShape& resident = *shape.shape;
+    MakeQuery(team, shape, job.pods, &query);
+    CountsView counts = resident.counts;
+    if (kSmall || !shape.scored) counts.affinity = nullptr;
+    const ReachedLeaves source{args.tree, query.slice,
+                               resident.leaves_stored ? nullptr : &resident.input, counts,
+                               CloneView(workspace.leaves, counts)};
     const PlacementWithShares outcome = [&] {
       if constexpr (kSmall) {
         return PlaceUnbalanced(team, args.tree, counts, source, query, workspace);
@@ -125,12 +164,13 @@ ESPALIER_HD void DecideJobs(Team& team, const DecideArgs& args, Grid block) {
         return Place(team, args.tree, counts, source, query, workspace);
       }
     }();
-    const std::int32_t shares = StoreShares(team, args.tree, outcome.shares,
-                                            args.shares + job.share_begin, job.share_capacity);
+    const std::int32_t shares =
+        StoreShares(team, args.tree, outcome.shares, args.shares + job.share_begin,
+                    MostShares(args.tree.leaf_count(), job.pods, shape.leader));
     if (team.rank() == 0) {
       WriteRow(outcome, shares, args.answers, row);
-      if (outcome.status == PlacementStatus::kDoesNotFit && Raise(args.shape_failed[job.shape])) {
-        Clear(shape.exclusions);
+      if (outcome.status == PlacementStatus::kDoesNotFit && Raise(args.failed.failed[job.shape])) {
+        Clear(args.failed.Of(job.shape, resident));
       }
     }
     team.sync();
@@ -152,7 +192,7 @@ struct ExclusionsArgs {
   std::int32_t leaf_count = 0;
   const DecideShape* shapes = nullptr;
   std::int32_t shape_count = 0;
-  const std::int32_t* shape_failed = nullptr;  // [shape_count]
+  FailedShapes failed;
   bool operator==(const ExclusionsArgs&) const = default;
 };
 
@@ -170,13 +210,13 @@ ESPALIER_HD void RunBlock(Team& team, const ExclusionsArgs& args, Grid block) {
   const std::int32_t end = begin + (rest < kShapesPerLook ? rest : kShapesPerLook);
   bool failed = false;
   for (std::int32_t s = begin + team.rank(); s < end; s += team.size()) {
-    failed = failed || args.shape_failed[s] != 0;
+    failed = failed || args.failed.failed[s] != 0;
   }
   if (!team.any(failed)) return;
   for (std::int32_t s = begin; s < end; ++s) {
-    if (args.shape_failed[s] == 0) continue;
-    const DecideShape& shape = args.shapes[s];
-    CountExclusions(team, shape.input, Portion(args.leaf_count, block.x), shape.exclusions);
+    if (args.failed.failed[s] == 0) continue;
+    const ResidentShape& shape = *args.shapes[s].shape;
+    CountExclusions(team, shape.input, Portion(args.leaf_count, block.x), args.failed.Of(s, shape));
   }
 }
 

@@ -12,25 +12,25 @@
 
 namespace espalier {
 
-// Counts groups for jobs [0, job_count), dividing.
+// Counts groups for shapes [0, shape_count), dividing.
 struct CountGroupsArgs {
   TreeView tree;
   Items groups;
-  const CountJob* jobs = nullptr;
-  std::int32_t job_count = 0;
+  const ResidentShape* const* shapes = nullptr;
+  std::int32_t shape_count = 0;
   bool operator==(const CountGroupsArgs&) const = default;
 };
 
 inline Grid GridOf(const CountGroupsArgs& args) {
-  return {BlocksFor(args.groups.size, kGroupsPerBlock), args.job_count};
+  return {BlocksFor(args.groups.size, kGroupsPerBlock), args.shape_count};
 }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const CountGroupsArgs& args, Grid block) {
-  const CountJob& job = args.jobs[block.y];
+  const ResidentShape& shape = *args.shapes[block.y];
   const DomainRange portion = Portion(args.groups.size, block.x, kGroupsPerBlock);
   for (std::int32_t i = portion.begin + team.rank(); i < portion.end; i += team.size()) {
-    CountGroup(args.tree, job.slice, job.input, job.counts, args.groups[i]);
+    CountGroup(args.tree, shape.slice, shape.input, shape.counts, args.groups[i]);
   }
 }
 
@@ -61,32 +61,32 @@ ESPALIER_HD void RunBlock(Team& team, const CountGroupBatchesArgs& args, Grid bl
     for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
       const BatchPods held(batch, leaf);
       for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-        if (s >= batch.job_count) continue;
-        const CountJob& job = batch.jobs[s];
-        if (!Matches(job.input, leaf)) continue;
+        if (s >= batch.shape_count) continue;
+        const ResidentShape& shape = *batch.shapes[s];
+        if (!Matches(shape.input, leaf)) continue;
         const StoredCount here = held.Of(s);
-        const Count inner = job.slice.inner_size[lowest];
+        const Count inner = shape.slice.inner_size[lowest];
         pods[s] += inner > 0 ? here / inner * inner : here;
         slices[s] += static_cast<StoredCount>(here * batch.slice_inverse[s]);
       }
     }
     for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-      if (s >= batch.job_count) continue;
-      const CountJob& job = batch.jobs[s];
+      if (s >= batch.shape_count) continue;
+      const ResidentShape& shape = *batch.shapes[s];
       ChildSums sums;
       sums.pods = pods[s];
       sums.slices = slices[s];
-      StoreGroup(sums, args.tree, job.slice, job.counts, args.groups[i]);
+      StoreGroup(sums, args.tree, shape.slice, shape.counts, args.groups[i]);
     }
   }
 }
 
 // A few shapes that are counted by classes of equal leaves: one leaf of each class counts for all
-// of it, but for the filter. Their jobs have no replacement domain or assumed usage, and counts
+// of it, but for the filter. They have no replacement domain or assumed usage, and counts
 // with the same arrays.
 struct ClassBatch {
-  const CountJob* jobs = nullptr;
-  std::int32_t job_count = 0;  // 1 to kShapesPerBlock
+  const ResidentShape* const* shapes = nullptr;
+  std::int32_t shape_count = 0;  // 1 to kShapesPerBlock
   // [class * kShapesPerBlock + shape] of a leaf that passes the filter. Behind the last shape are
   // the counts of another one.
   CountsView table;
@@ -117,12 +117,12 @@ inline Grid GridOf(const CountClassesArgs& args) { return {kShapesPerBlock, args
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const CountClassesArgs& args, Grid block) {
   const ClassBatch& batch = args.batches[block.y];
-  const CountJob& job = batch.jobs[block.x < batch.job_count ? block.x : 0];
-  LeafInput input = job.input;
+  const ResidentShape& shape = *batch.shapes[block.x < batch.shape_count ? block.x : 0];
+  LeafInput input = shape.input;
   input.capacity = args.classes;
-  const bool sliced = job.slice.level == args.tree.lowest();
+  const bool sliced = shape.slice.level == args.tree.lowest();
   for (std::int32_t c = team.rank(); c < args.class_count; c += team.size()) {
-    StoreLeafCounts(CountLeaf(input, c), job.slice, sliced, batch.table,
+    StoreLeafCounts(CountLeaf(input, c), shape.slice, sliced, batch.table,
                     c * kShapesPerBlock + block.x);
   }
 }
@@ -147,8 +147,8 @@ ESPALIER_HD void RunBlock(Team& team, const SumClassesArgs& args, Grid block) {
   const DomainRange portion = Portion(args.group_count, block.x, kGroupsPerBlock);
   const std::int32_t lowest = args.tree.lowest();
   bool filtered = false;
-  for (std::int32_t s = 0; s < batch.job_count; ++s) {
-    filtered = filtered || batch.jobs[s].input.matches != nullptr;
+  for (std::int32_t s = 0; s < batch.shape_count; ++s) {
+    filtered = filtered || batch.shapes[s]->input.matches != nullptr;
   }
   const auto* pods_of_class = reinterpret_cast<const ClassPods*>(batch.table.pods);
   for (std::int32_t group = portion.begin + team.rank(); group < portion.end;
@@ -163,29 +163,29 @@ ESPALIER_HD void RunBlock(Team& team, const SumClassesArgs& args, Grid block) {
           continue;
         }
         for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-          if (s < batch.job_count && Matches(batch.jobs[s].input, leaf)) {
+          if (s < batch.shape_count && Matches(batch.shapes[s]->input, leaf)) {
             pods[s] += held.of_shape[s];
           }
         }
       }
       for (std::int32_t s = 0; s < kShapesPerBlock; ++s) {
-        if (s >= batch.job_count) continue;
+        if (s >= batch.shape_count) continue;
         ChildSums sums;
         sums.pods = sums.slices = pods[s];
-        StoreGroup(sums, args.tree, batch.jobs[s].slice, batch.jobs[s].counts, group);
+        StoreGroup(sums, args.tree, batch.shapes[s]->slice, batch.shapes[s]->counts, group);
       }
       continue;
     }
-    for (std::int32_t s = 0; s < batch.job_count; ++s) {
-      const CountJob& job = batch.jobs[s];
-      const Count inner = job.slice.inner_size[lowest];
+    for (std::int32_t s = 0; s < batch.shape_count; ++s) {
+      const ResidentShape& shape = *batch.shapes[s];
+      const Count inner = shape.slice.inner_size[lowest];
       ChildSums sums;
       for (std::int32_t leaf = leaves.begin; leaf < leaves.end; ++leaf) {
-        if (!Matches(job.input, leaf)) continue;
+        if (!Matches(shape.input, leaf)) continue;
         const std::int32_t of_class = args.class_of_leaf[leaf];
         AddChild(ChildOf(batch.table, of_class * kShapesPerBlock + s), inner, sums);
       }
-      StoreGroup(sums, args.tree, job.slice, job.counts, group);
+      StoreGroup(sums, args.tree, shape.slice, shape.counts, group);
     }
   }
 }

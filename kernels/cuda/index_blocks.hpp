@@ -11,20 +11,20 @@
 
 namespace espalier {
 
-// Indexes the levels above the leaves for those of the jobs [0, job_count) whose counts keep
+// Indexes the levels above the leaves for those of the shapes [0, shape_count) whose counts keep
 // indices; every level is rolled up.
 struct IndexArgs {
   TreeView tree;
-  const CountJob* jobs = nullptr;
-  std::int32_t job_count = 0;
+  const ResidentShape* const* shapes = nullptr;
+  std::int32_t shape_count = 0;
   bool operator==(const IndexArgs&) const = default;
 };
 
-inline Grid GridOf(const IndexArgs& args) { return {args.tree.lowest(), args.job_count}; }
+inline Grid GridOf(const IndexArgs& args) { return {args.tree.lowest(), args.shape_count}; }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const IndexArgs& args, Grid block) {
-  const CountsView& counts = args.jobs[block.y].counts;
+  const CountsView& counts = args.shapes[block.y]->counts;
   if (counts.index == nullptr) return;
   IndexLevel(team, counts, DomainsOf(args.tree, block.x), counts.index[block.x]);
 }

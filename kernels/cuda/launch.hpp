@@ -12,6 +12,7 @@
 namespace espalier {
 
 cudaError_t Launch(const ScatterArgs& args, cudaStream_t stream);
+cudaError_t Launch(const MoveShapesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountLeavesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountShapeBatchesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CountGroupsArgs& args, cudaStream_t stream);
@@ -31,6 +32,8 @@ template <class Args>
 cudaError_t CheckKernel();
 template <>
 cudaError_t CheckKernel<ScatterArgs>();
+template <>
+cudaError_t CheckKernel<MoveShapesArgs>();
 template <>
 cudaError_t CheckKernel<CountLeavesArgs>();
 template <>

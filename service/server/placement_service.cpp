@@ -55,7 +55,7 @@ class AnswersOfThisThread {
     if (answers_.shares.capacity() > kMostKept || answers_.status.capacity() > kMostKept) {
       answers_ = {};
     }
-    answers_.failures.clear();
+    answers_.Clear();
   }
   AnswersOfThisThread(const AnswersOfThisThread&) = delete;
   AnswersOfThisThread& operator=(const AnswersOfThisThread&) = delete;

@@ -44,7 +44,7 @@ class AnswerChecks : public testing::Test {
     throw std::runtime_error("no such gang");
   }
   LeafShare& FirstShare(std::size_t gang) {
-    return answers_.shares[gang == 0 ? 0 : answers_.share_end[gang - 1]];
+    return answers_.shares.Own()[gang == 0 ? 0 : answers_.share_end[gang - 1]];
   }
 
   LoadedScenario loaded_;
@@ -118,7 +118,7 @@ TEST_F(AnswerChecks, ARequiredRackAndWholeSlicesAreHeld) {
                .failures = {}},
               {}};
   EXPECT_THAT(Check(true, false), IsEmpty());
-  answers_.shares[1].leaf = LeafId(63);  // another rack
+  answers_.shares.Own()[1].leaf = LeafId(63);  // another rack
   EXPECT_THAT(Check(true, false), Contains(HasSubstr("required level")));
 
   TopologyRequest& request = *only.workers.topology_request;
@@ -126,7 +126,7 @@ TEST_F(AnswerChecks, ARequiredRackAndWholeSlicesAreHeld) {
   request.slice_topology = RackLevel(loaded_.cluster);
   request.slice_size = 2;
   EXPECT_THAT(Check(true, false), Contains(HasSubstr("slice")));
-  answers_.shares[1].leaf = LeafId(15);
+  answers_.shares.Own()[1].leaf = LeafId(15);
   EXPECT_THAT(Check(true, false), IsEmpty());
 }
 
@@ -148,7 +148,7 @@ TEST(Digest, IsSha256AndSeesEveryChange) {
   answers.failures[0].fit = 2;
   EXPECT_NE(DigestOf(answers, 2), digest);
   EXPECT_EQ(DigestOf(answers, 1), first);
-  answers.shares[0].leaders = 1;
+  answers.shares.Own()[0].leaders = 1;
   EXPECT_NE(DigestOf(answers, 1), first);
 }
 

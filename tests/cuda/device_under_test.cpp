@@ -2,6 +2,9 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+
+#include "fallback_cpu/cpu_backend.hpp"
 
 namespace espalier {
 
@@ -12,6 +15,16 @@ DeviceBackendOptions EveryBatch() {
   options.first_retry = std::chrono::hours(1);
   options.last_retry = std::chrono::hours(1);
   return options;
+}
+
+Result<std::shared_ptr<DeviceBackend>> MakeUnderTest(const DeviceBackendOptions& options,
+                                                     std::shared_ptr<FaultPlan> plan) {
+  const auto open = [plan = std::move(plan)]() -> DeviceResult<std::unique_ptr<Device>> {
+    DeviceResult<std::unique_ptr<Device>> device = OpenUnderTest();
+    if (!device || plan == nullptr) return device;
+    return std::make_unique<FaultyDevice>(*std::move(device), plan);
+  };
+  return DeviceBackend::Make("under test", open, MakeCpuBackend(1), options);
 }
 
 void DeviceTest::SetUp() {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "host/cuda/device_backend.hpp"
+#include "tests/cuda/faulty_device.hpp"
 
 namespace espalier {
 
@@ -13,9 +14,13 @@ namespace espalier {
 // after a fault it stays away for the rest of the test.
 DeviceBackendOptions EveryBatch();
 
-// Returns a back end on the device under test with these options.
+// Opens the device under test.
+DeviceResult<std::unique_ptr<Device>> OpenUnderTest();
+
+// Returns a back end on the device under test with these options; where there is a plan, the device
+// is a FaultyDevice that follows it.
 Result<std::shared_ptr<DeviceBackend>> MakeUnderTest(
-    const DeviceBackendOptions& options = EveryBatch());
+    const DeviceBackendOptions& options = EveryBatch(), std::shared_ptr<FaultPlan> plan = nullptr);
 
 // Skips the test when there is no such device; with ESPALIER_REQUIRE_GPU=1 it fails instead.
 class DeviceTest : public testing::Test {

@@ -64,10 +64,10 @@ TEST(EmulatedDevice, SharesOfAllJobsAreMovedTogether) {
   std::vector<Share> shares(counts.size() * kRoom);
   std::vector<std::int32_t> expected;
   for (const std::int32_t count : counts) {
-    const auto begin = static_cast<std::int64_t>(jobs.size()) * kRoom;
-    jobs.push_back({0, begin, kRoom, 0});
+    const auto begin = static_cast<std::int32_t>(jobs.size()) * kRoom;
+    jobs.push_back({0, begin, 0});
     for (std::int32_t i = 0; i < count; ++i) {
-      expected.push_back(static_cast<std::int32_t>(begin) + i);
+      expected.push_back(begin + i);
       shares[static_cast<std::size_t>(begin + i)].domain = expected.back();
     }
     ends.push_back(static_cast<std::uint32_t>(expected.size()));

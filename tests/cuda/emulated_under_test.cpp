@@ -1,12 +1,8 @@
-#include "fallback_cpu/cpu_backend.hpp"
 #include "host/cuda/emulated_device.hpp"
 #include "tests/cuda/device_under_test.hpp"
 
 namespace espalier {
 
-Result<std::shared_ptr<DeviceBackend>> MakeUnderTest(const DeviceBackendOptions& options) {
-  return DeviceBackend::Make(
-      "emulated", [] { return MakeEmulatedDevice(); }, MakeCpuBackend(1), options);
-}
+DeviceResult<std::unique_ptr<Device>> OpenUnderTest() { return MakeEmulatedDevice(); }
 
 }  // namespace espalier

@@ -20,10 +20,13 @@ struct FaultPlan {
   std::size_t memory_bytes = std::size_t{1} << 30;
   std::function<void(const KernelCall&)> on_call;  // sees every kernel
   std::function<void()> on_wait;                   // is called before each wait
+  bool stuck = false;                              // never lets go of pinned memory
   std::size_t bytes_sent = 0;                      // to the device
-  std::size_t bytes_read_uncleared = 0;            // from memory that was never cleared
-  std::map<std::byte*, std::size_t> allocated;     // device memory by address
-  std::set<std::byte*> cleared;                    // of it, from the first to the last byte
+  int copies_sent = 0;
+  std::size_t bytes_read_uncleared = 0;         // from memory that was never cleared
+  std::map<std::byte*, std::size_t> allocated;  // device memory by address
+  std::set<std::byte*> cleared;                 // of it, from the first to the last byte
+  std::set<void*> pinned;                       // host memory
 
   std::size_t bytes_allocated() const {
     std::size_t sum = 0;
@@ -53,11 +56,17 @@ class FaultyDevice final : public Device {
     plan_->cleared.erase(static_cast<std::byte*>(memory));
     inner_->Free(memory);
   }
-  DeviceResult<void*> AllocatePinned(std::size_t bytes) override {
-    if (Fails()) return tl::unexpected(Fault());
-    return inner_->AllocatePinned(bytes);
+  DeviceResult<void> Pin(void* memory, std::size_t bytes) override {
+    return Guard([&]() -> DeviceResult<void> {
+      plan_->pinned.insert(memory);
+      return inner_->Pin(memory, bytes);
+    });
   }
-  void FreePinned(void* memory) noexcept override { inner_->FreePinned(memory); }
+  bool Unpin(void* memory) noexcept override {
+    if (plan_->stuck) return false;
+    plan_->pinned.erase(memory);
+    return inner_->Unpin(memory);
+  }
   DeviceResult<void> Clear(void* memory, std::size_t bytes) override {
     auto* begin = static_cast<std::byte*>(memory);
     if (const auto whole = plan_->allocated.find(begin);
@@ -68,6 +77,7 @@ class FaultyDevice final : public Device {
   }
   DeviceResult<void> CopyToDevice(void* to, const void* from, std::size_t bytes) override {
     plan_->bytes_sent += bytes;
+    ++plan_->copies_sent;
     return Guard([&] { return inner_->CopyToDevice(to, from, bytes); });
   }
   DeviceResult<void> CopyToHost(void* to, const void* from, std::size_t bytes) override {

@@ -36,7 +36,7 @@ TEST_F(RepeatedLaunchesTest, TheSecondTimeMakesAGraph) {
 TEST_F(RepeatedLaunchesTest, EveryArgumentCounts) {
   std::vector<KernelCall> calls = Sequence(1);
   Find(calls);
-  std::get<RollUpArgs>(calls.front()).job_count = 7;
+  std::get<RollUpArgs>(calls.front()).shape_count = 7;
   EXPECT_EQ(Find(calls), nullptr);
   std::ranges::reverse(calls);
   EXPECT_EQ(Find(calls), nullptr);

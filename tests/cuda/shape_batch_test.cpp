@@ -1,6 +1,7 @@
 // Counting several shapes at a time without dividing gives what dividing gives (R5.9, R5.10, R8.1).
 #include "host/cuda/shape_batch.hpp"
 
+#include <memory>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -62,14 +63,14 @@ class EveryWay {
     const auto count = static_cast<std::int32_t>(shapes_.size());
     const Items groups{groups_};
     Counted divided(*this);
-    Run(runner, CountLeavesArgs{tree_, {leaves_}, divided.jobs.data(), count});
-    Run(runner, RollUpArgs{tree_, 0, groups, divided.jobs.data(), count});
+    Run(runner, CountLeavesArgs{tree_, {leaves_}, divided.shapes.data(), count});
+    Run(runner, RollUpArgs{tree_, 0, groups, divided.shapes.data(), count});
 
     Counted multiplied(*this);
-    const std::vector<ShapeBatch> batches = MakeBatches(multiplied.jobs);
+    const std::vector<ShapeBatch> batches = MakeBatches(multiplied.shapes);
     const auto batch_count = static_cast<std::int32_t>(batches.size());
     Run(runner, CountShapeBatchesArgs{tree_, {leaves_}, batches.data(), batch_count});
-    Run(runner, RollUpArgs{tree_, 0, groups, multiplied.jobs.data(), count});
+    Run(runner, RollUpArgs{tree_, 0, groups, multiplied.shapes.data(), count});
     EXPECT_EQ(multiplied.pods, divided.pods);
     EXPECT_EQ(multiplied.slices, divided.slices);
 
@@ -79,17 +80,17 @@ class EveryWay {
       std::fill(divided.slices[s].begin() + groups_, divided.slices[s].end(), kUntouched);
     }
     Counted by_group(*this);
-    Run(runner, CountGroupsArgs{tree_, groups, by_group.jobs.data(), count});
+    Run(runner, CountGroupsArgs{tree_, groups, by_group.shapes.data(), count});
     EXPECT_EQ(by_group.pods, divided.pods);
     EXPECT_EQ(by_group.slices, divided.slices);
     Counted by_batch(*this);
-    const std::vector<ShapeBatch> of_groups = MakeBatches(by_batch.jobs);
+    const std::vector<ShapeBatch> of_groups = MakeBatches(by_batch.shapes);
     Run(runner, CountGroupBatchesArgs{tree_, groups, of_groups.data(), batch_count});
     EXPECT_EQ(by_batch.pods, divided.pods);
     EXPECT_EQ(by_batch.slices, divided.slices);
     Counted by_class(*this);
     std::vector<std::vector<StoredCount>> tables;
-    const std::vector<ClassBatch> classes = MakeClassBatches(by_class.jobs, tables);
+    const std::vector<ClassBatch> classes = MakeClassBatches(by_class.shapes, tables);
     const CapacityView of_classes{class_amounts_.data(), kClasses};
     Run(runner, CountClassesArgs{tree_, of_classes, kClasses, classes.data(), batch_count});
     Run(runner, SumClassesArgs{tree_, groups_, class_of_leaf_.data(), classes.data(), batch_count});
@@ -102,14 +103,14 @@ class EveryWay {
     const auto count = static_cast<std::int32_t>(shapes_.size());
     const Items groups{groups_};
     WithLeader by_leaf(*this);
-    Run(runner, CountLeavesArgs{tree_, {leaves_}, by_leaf.jobs.data(), count});
-    Run(runner, RollUpArgs{tree_, 0, groups, by_leaf.jobs.data(), count});
+    Run(runner, CountLeavesArgs{tree_, {leaves_}, by_leaf.shapes.data(), count});
+    Run(runner, RollUpArgs{tree_, 0, groups, by_leaf.shapes.data(), count});
     WithLeader by_group(*this);
-    Run(runner, CountGroupsArgs{tree_, groups, by_group.jobs.data(), count});
+    Run(runner, CountGroupsArgs{tree_, groups, by_group.shapes.data(), count});
     EXPECT_EQ(by_group.OfGroups(), by_leaf.OfGroups());
     WithLeader by_class(*this);
     std::vector<std::vector<StoredCount>> tables;
-    std::vector<ClassBatch> classes = MakeClassBatches(by_class.jobs, tables);
+    std::vector<ClassBatch> classes = MakeClassBatches(by_class.shapes, tables);
     std::vector<std::vector<std::uint8_t>> leaders(
         classes.size(), std::vector<std::uint8_t>(tables.front().size()));
     for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -144,7 +145,8 @@ class EveryWay {
       slices = pods;
       for (std::size_t s = 0; s < count; ++s) {
         const RandomShape& from = all.shapes_[s];
-        CountJob& job = jobs.emplace_back();
+        ResidentShape& job = *jobs.emplace_back(std::make_unique<ResidentShape>());
+        shapes.push_back(&job);
         job.input.capacity = {all.amounts_.data(), all.leaves_};
         job.input.workers = {static_cast<std::int32_t>(from.columns.size()), from.columns.data(),
                              from.amounts.data()};
@@ -155,7 +157,8 @@ class EveryWay {
         job.counts.slices = job.counts.slices_with_leader = slices[s].data();
       }
     }
-    std::vector<CountJob> jobs;
+    std::vector<std::unique_ptr<ResidentShape>> jobs;
+    std::vector<const ResidentShape*> shapes;
     std::vector<std::vector<StoredCount>> pods;
     std::vector<std::vector<StoredCount>> slices;
   };
@@ -170,12 +173,12 @@ class EveryWay {
         for (const Amount amount : all.shapes_[s].amounts) halves.push_back(amount / 2);
       }
       for (std::size_t s = 0; s < jobs.size(); ++s) {
-        LeafInput& input = jobs[s].input;
+        LeafInput& input = jobs[s]->input;
         input.leader = {input.workers.size, input.workers.column, requests[s].data()};
         input.leader_on_workers = requests[s].data();
-        jobs[s].counts.pods_with_leader = pods_with_leader[s].data();
-        jobs[s].counts.slices_with_leader = slices_with_leader[s].data();
-        jobs[s].counts.leaders = leaders[s].data();
+        jobs[s]->counts.pods_with_leader = pods_with_leader[s].data();
+        jobs[s]->counts.slices_with_leader = slices_with_leader[s].data();
+        jobs[s]->counts.leaders = leaders[s].data();
       }
     }
 
@@ -224,20 +227,20 @@ class EveryWay {
   }
 
   // Does what PackShapeBatch does, which needs a whole cluster.
-  std::vector<ShapeBatch> MakeBatches(const std::vector<CountJob>& jobs) {
+  std::vector<ShapeBatch> MakeBatches(const std::vector<const ResidentShape*>& shapes) {
     std::vector<ShapeBatch> batches;
     tables_.clear();
-    for (std::size_t first = 0; first < jobs.size(); first += kShapesPerBlock) {
+    for (std::size_t first = 0; first < shapes.size(); first += kShapesPerBlock) {
       Table& table = *tables_.emplace_back(std::make_unique<Table>());
       ShapeBatch& batch = batches.emplace_back();
-      batch.capacity = jobs[first].input.capacity;
-      batch.job_count =
-          static_cast<std::int32_t>(std::min<std::size_t>(kShapesPerBlock, jobs.size() - first));
-      batch.jobs = jobs.data() + first;
+      batch.capacity = shapes[first]->input.capacity;
+      batch.shape_count =
+          static_cast<std::int32_t>(std::min<std::size_t>(kShapesPerBlock, shapes.size() - first));
+      batch.shapes = shapes.data() + first;
       for (std::int32_t c = 0; c < kColumns; ++c) table.columns.push_back(c);
       table.inverse.resize(kColumns * kShapesPerBlock);
       table.slice_inverse.resize(kShapesPerBlock);
-      for (std::size_t s = 0; s < static_cast<std::size_t>(batch.job_count); ++s) {
+      for (std::size_t s = 0; s < static_cast<std::size_t>(batch.shape_count); ++s) {
         const RandomShape& shape = shapes_[first + s];
         for (std::size_t i = 0; i < shape.columns.size(); ++i) {
           const std::size_t at = static_cast<std::size_t>(shape.columns[i]) * kShapesPerBlock + s;
@@ -253,18 +256,18 @@ class EveryWay {
     return batches;
   }
 
-  static std::vector<ClassBatch> MakeClassBatches(const std::vector<CountJob>& jobs,
+  static std::vector<ClassBatch> MakeClassBatches(const std::vector<const ResidentShape*>& shapes,
                                                   std::vector<std::vector<StoredCount>>& tables) {
     const auto make_table = [&tables] {
       constexpr std::size_t kSize = std::size_t{kClasses} * kShapesPerBlock;
       return tables.emplace_back(std::vector<StoredCount>(kSize, kUntouched)).data();
     };
     std::vector<ClassBatch> batches;
-    for (std::size_t first = 0; first < jobs.size(); first += kShapesPerBlock) {
+    for (std::size_t first = 0; first < shapes.size(); first += kShapesPerBlock) {
       ClassBatch& batch = batches.emplace_back();
-      batch.jobs = jobs.data() + first;
-      batch.job_count =
-          static_cast<std::int32_t>(std::min<std::size_t>(kShapesPerBlock, jobs.size() - first));
+      batch.shapes = shapes.data() + first;
+      batch.shape_count =
+          static_cast<std::int32_t>(std::min<std::size_t>(kShapesPerBlock, shapes.size() - first));
       batch.table.pods = batch.table.pods_with_leader = make_table();
       batch.table.slices = batch.table.slices_with_leader = make_table();
     }

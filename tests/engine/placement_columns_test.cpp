@@ -2,6 +2,8 @@
 #include "host/engine/placement_columns.hpp"
 
 #include <array>
+#include <memory>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -15,7 +17,7 @@ void AddRow(std::int32_t leaf, std::int32_t pods, PlacementColumns& columns) {
   outcome.total = 7;
   outcome.layer_fits[0] = leaf;
   if (pods > 0) outcome.status = PlacementStatus::kPlaced;
-  for (std::int32_t i = 0; i < pods; ++i) columns.shares.push_back({LeafId(leaf + i), 0, 1});
+  for (std::int32_t i = 0; i < pods; ++i) columns.shares.Own().push_back({LeafId(leaf + i), 0, 1});
   FailedPlacement* failed = columns.EndRow(outcome, 1);
   EXPECT_EQ(failed == nullptr, pods > 0);
   if (failed != nullptr) failed->limited_by = {leaf};
@@ -63,6 +65,68 @@ TEST(PlacementColumnsTest, RowsAreAddedBehindOthers) {
   PlacementColumns first;
   first.AddRows(more);
   EXPECT_EQ(first, more);
+}
+
+// Lends two shares; tells whether they are still held.
+struct Lender {
+  std::shared_ptr<const LeafShare[]> shares{
+      new const LeafShare[2]{{LeafId(5), 0, 1}, {LeafId(6), 1, 2}}};
+  bool held() const { return shares.use_count() > 1; }
+  ShareColumn Lend() const {
+    ShareColumn column;
+    column.Borrow({shares.get(), 2}, {shares, shares.get()});
+    return column;
+  }
+};
+
+TEST(ShareColumnTest, LentSharesAreReadWhereTheyAre) {
+  const Lender lender;
+  ShareColumn column = lender.Lend();
+  EXPECT_EQ(column.begin(), lender.shares.get());
+  EXPECT_EQ(column, (ShareColumn{{LeafId(5), 0, 1}, {LeafId(6), 1, 2}}));
+  const ShareColumn moved = std::move(column);
+  EXPECT_EQ(moved.begin(), lender.shares.get());
+  EXPECT_EQ(moved.size(), 2u);
+}
+
+TEST(ShareColumnTest, WhatIsLentIsGivenBack) {
+  const Lender lender;
+  {
+    const ShareColumn column = lender.Lend();
+    EXPECT_TRUE(lender.held());
+  }
+  EXPECT_FALSE(lender.held());
+  PlacementColumns columns;
+  columns.shares = lender.Lend();
+  columns.Clear();
+  EXPECT_FALSE(lender.held());
+  EXPECT_EQ(columns.shares.size(), 0u);
+  columns.shares = lender.Lend();
+  columns.shares = {};
+  EXPECT_FALSE(lender.held());
+}
+
+TEST(ShareColumnTest, CopiesAndWhatIsChangedAreInMemoryOfTheirOwn) {
+  const Lender lender;
+  ShareColumn column = lender.Lend();
+  const ShareColumn copy = column;
+  column.Own().push_back({LeafId(7), 0, 3});
+  EXPECT_FALSE(lender.held());
+  EXPECT_EQ(column, (ShareColumn{{LeafId(5), 0, 1}, {LeafId(6), 1, 2}, {LeafId(7), 0, 3}}));
+  EXPECT_EQ(copy, lender.Lend());
+}
+
+TEST(ShareColumnTest, RowsAreAddedBehindLentOnes) {
+  const Lender lender;
+  PlacementColumns columns = Columns({{5, 2}});
+  columns.shares = lender.Lend();
+  columns.AddRows(Columns({{30, 1}}));
+  PlacementColumns moved;
+  moved.MoveRow(columns, 1);
+  moved.MoveRow(columns, 0);
+  EXPECT_FALSE(lender.held());
+  EXPECT_EQ(moved.SharesOf(0).front().leaf, LeafId(30));
+  EXPECT_EQ(moved.SharesOf(1).back().leaf, LeafId(6));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Answers go out as the bytes of their message, however few or many.
 #include "service/wire/place_response.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -81,7 +83,7 @@ TEST(PlaceResponseBytes, OfGangsAreThoseOfTheMessage) {
                  any(0x7fffffff) / 2 + 1};
         if (gang.shape != 0 && random.Below(2) == 0) share.pods = 0;
       }
-      gangs.shares.insert(gangs.shares.end(), shares.begin(), shares.end());
+      std::ranges::copy(shares, std::back_inserter(gangs.shares.Own()));
       gangs.share_end.push_back(static_cast<std::uint32_t>(gangs.shares.size()));
       for (int p = 0; p < requests.PodSets(gang.shape); ++p) {
         for (const LeafShare& share : shares) {
