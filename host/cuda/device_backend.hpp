@@ -67,8 +67,8 @@ class DeviceBackend final : public Backend {
   void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
     cpu_->CountDomains(job, counts);
   }
-  void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {
-    cpu_->CountAboveLeaves(job, counts);
+  void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) override {
+    cpu_->CountEach(jobs, visit);
   }
   // Returns as many as keep the whole device busy, or as on the CPU while there is none.
   std::size_t quick_batch() const override;
