@@ -21,8 +21,9 @@ namespace {
 // Shapes from which on it is sooner to count them in classes of equal leaves, which are found
 // first, where as many amounts change as there are groups of leaves.
 constexpr std::size_t kWorthClassifying = 16;
-// Shapes whose rows are made together, and the memory of these from which on no more are.
-constexpr std::size_t kMostShapes = 512;
+// Shapes whose rows are made together, while the victims leave once; and the memory of these from
+// which on no more are.
+constexpr std::size_t kMostShapes = 2048;
 constexpr std::int64_t kEnoughBytes = std::int64_t{64} << 20;
 
 // A row that is being made.
