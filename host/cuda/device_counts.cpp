@@ -6,24 +6,6 @@
 #include "kernels/decisions/level_index.hpp"
 
 namespace espalier {
-namespace {
-
-// Lays out the arrays that the job needs.
-CountsView LayOut(const PlacementJob& job, Packer& packer) {
-  const FlavorSnapshot& snapshot = job.state->snapshot();
-  const std::int32_t domains = snapshot.domain_count();
-  const std::int32_t stored = NeedsLeaves(job) ? domains : domains - snapshot.leaf_count();
-  CountsView counts = LayOutCounts(static_cast<std::size_t>(stored),
-                                   !job.shape->slice.IsOnePod(snapshot.tree().lowest()),
-                                   job.query.leaders > 0, packer);
-  if (counts.leaders == nullptr) {
-    counts.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(snapshot.tree().lowest()));
-  }
-  return counts;
-}
-
-}  // namespace
-
 CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& packer) {
   CountsView counts;
   counts.pods = packer.Leave<StoredCount>(domains);
@@ -36,11 +18,17 @@ CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& p
   return counts;
 }
 
+void DeviceCounts::LayOut(const PlacementJob& job, bool indexed, Packer& packer) {
+  const std::int32_t lowest = job.state->snapshot().tree().lowest();
+  view = LayOutCounts(static_cast<std::size_t>(leaves_stored ? domains : domains - leaves),
+                      !job.shape->slice.IsOnePod(lowest), job.query.leaders > 0, packer);
+  if (indexed && view.leaders == nullptr) {
+    view.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(lowest));
+  }
+}
+
 DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
-  domains = job.state->snapshot().domain_count();
-  leaves = job.state->snapshot().leaf_count();
-  leaves_stored = NeedsLeaves(job);
-  return Arrange(memory, [&](Packer& packer) { view = LayOut(job, packer); });
+  return Arrange(memory, [&](Packer& packer) { LayOut(job, /*indexed=*/true, packer); });
 }
 
 bool SharesCounts(const PlacementJob& job) { return job.assumed.empty() && !IsPartial(job); }
@@ -54,11 +42,13 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
     NoteState(*job.state);
     if (known == nullptr) known = TakeOver(key, job);
     if (known != nullptr && known->counts->Suffice(job)) return known->counts;
-    Packer measure;
-    LayOut(job, measure);
-    slots_.MakeRoom(measure.size());
   }
   auto counts = std::make_shared<DeviceCounts>(*device_, job);
+  if (shared) {
+    Packer measure;
+    counts->LayOut(job, /*indexed=*/true, measure);
+    slots_.MakeRoom(measure.size());
+  }
   if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());
   if (shared) slots_.Put(key, {job.state->SharedStamps(), counts}, counts->memory.size());
   return counts;

@@ -19,7 +19,13 @@ namespace espalier {
 
 // The counts of one shape on one state, or on one that it is a branch of. Not thread-safe.
 struct DeviceCounts {
-  DeviceCounts(Device& device, const PlacementJob& job) : shape(job.shape), memory(device) {}
+  // Makes counts without arrays.
+  DeviceCounts(Device& device, const PlacementJob& job)
+      : shape(job.shape),
+        memory(device),
+        leaves_stored(NeedsLeaves(job)),
+        domains(job.state->snapshot().domain_count()),
+        leaves(job.state->snapshot().leaf_count()) {}
 
   // Returns whether they are of all domains whose counts the job must find.
   bool Suffice(const PlacementJob& job) const { return leaves_stored || !NeedsLeaves(job); }
@@ -29,14 +35,16 @@ struct DeviceCounts {
     return counted_on.get() == &StampsOf(job) && made_at == counted_on->latest();
   }
 
-  // Allocates memory for all arrays that the job needs, and for indices of the levels.
+  // Lays out all arrays that the job needs, and indices of the levels for what decides on them.
+  void LayOut(const PlacementJob& job, bool indexed, Packer& packer);
+  // Does so in `memory`, with indices.
   DeviceResult<void> Allocate(const PlacementJob& job);
 
   std::shared_ptr<const PodShape> shape;  // keeps the address in the key from being reused
   DeviceMemory memory;
-  CountsView view;  // the arrays in `memory`
+  CountsView view;  // the arrays
   bool leaves_stored = false;
-  std::int32_t domains = 0;  // that they are laid out for
+  std::int32_t domains = 0;  // of the tree
   std::int32_t leaves = 0;
   std::shared_ptr<const GroupStamps> counted_on;  // of the capacity that was counted; null: none
   Stamp made_at = 0;                              // the latest of them at the time

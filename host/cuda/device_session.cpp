@@ -5,12 +5,15 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/cuda/count_wave.hpp"
 #include "host/cuda/job_work.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr std::size_t kMaxMirrors = 8;
+// Counts that are copied back at once, at most: as much page-locked memory is held for them.
+constexpr std::size_t kMostCopied = std::size_t{32} << 20;
 
 // Shares of the memory that is free; the rest is for mirrors and answers.
 std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes() / 4; }
@@ -107,6 +110,38 @@ DeviceResult<DeviceAnswers> DeviceSession::Evaluate(std::span<const PlacementJob
     }
   }
   return answers;
+}
+
+DeviceResult<void> DeviceSession::CountEach(std::span<const PlacementJob> jobs,
+                                            const CountsVisitor& visit,
+                                            std::vector<std::size_t>& counted) {
+  for (const std::vector<std::size_t>& indices : IndicesByState(jobs, EachOf(jobs))) {
+    if (auto done = CountState(jobs, indices, visit, counted); !done) return done;
+  }
+  return {};
+}
+
+DeviceResult<void> DeviceSession::CountState(std::span<const PlacementJob> jobs,
+                                             std::span<const std::size_t> indices,
+                                             const CountsVisitor& visit,
+                                             std::vector<std::size_t>& counted) {
+  const PlacementJob& first = jobs[indices.front()];
+  const DeviceResult<StateMirror*> mirror = Mirror(*first.state);
+  if (!mirror) return tl::unexpected(mirror.error());
+  while (!indices.empty() && !first.budget->stopped()) {
+    CountWave wave(*device_, **mirror, *first.state, jobs, std::min(counts_bytes_, kMostCopied));
+    std::size_t size = 0;
+    for (; size < indices.size(); ++size) {
+      const DeviceResult<bool> added = wave.Add(indices[size]);
+      if (!added) return tl::unexpected(added.error());
+      if (!*added) break;
+    }
+    if (auto done = wave.Run(wave_memory_, visit); !done) return done;
+    counted.insert(counted.end(), indices.begin(),
+                   indices.begin() + static_cast<std::ptrdiff_t>(size));
+    indices = indices.subspan(size);
+  }
+  return {};
 }
 
 DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {

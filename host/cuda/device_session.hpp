@@ -41,6 +41,11 @@ class DeviceSession {
   DeviceResult<DeviceAnswers> Evaluate(std::span<const PlacementJob> jobs,
                                        std::span<const Evaluation> asked);
 
+  // Counts as Backend::CountEach and notes in `counted` the indices of the jobs that were visited,
+  // also before an error, after which the session must not be used again.
+  DeviceResult<void> CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit,
+                               std::vector<std::size_t>& counted);
+
  private:
   // Returns the state's mirror, brought up to date.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
@@ -48,6 +53,10 @@ class DeviceSession {
   DeviceResult<void> EvaluateState(std::span<const PlacementJob> jobs,
                                    std::span<const Evaluation> asked,
                                    std::span<const std::size_t> indices, DeviceAnswers& answers);
+  // Counts jobs[i] for all `indices`, which are on one state.
+  DeviceResult<void> CountState(std::span<const PlacementJob> jobs,
+                                std::span<const std::size_t> indices, const CountsVisitor& visit,
+                                std::vector<std::size_t>& counted);
 
   std::unique_ptr<Device> device_;
   std::size_t counts_bytes_;  // limit of a wave's counts, and of the cached ones
