@@ -180,6 +180,7 @@ class Batch {
   }
 
   std::span<const Sharers> groups() const { return groups_; }
+  std::span<const Member> alone() const { return alone_; }
 
   // Parts of the evaluations: first those on shared counts, then those of jobs that are alone.
   std::size_t shared_parts() const { return PartsFor(shared_); }
@@ -307,9 +308,29 @@ class CpuBackend final : public Backend {
     CountAllDomains(job, counts);
   }
 
-  void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {
-    thread_local CountsStorage leaves;
-    ShapeCounts::CountOnce(job, leaves, counts);
+  // Keeps the counts that have none of leaves; the others are many times as large.
+  void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) override {
+    if (jobs.empty()) return;
+    const auto lent = batches_.Lend();
+    const BatchOfCall batch(*lent);
+    const std::vector<Evaluation> each = EachOf(jobs);
+    const auto keeps_apart = [](const PlacementJob& job) { return NeedsLeaves(job); };
+    Begin(jobs, each, keeps_apart, *batch);
+    const std::span<const Member> alone = batch->alone();
+    arena_.execute([&] {
+      WithLocks(*batch, [&] {
+        RefreshGroups(jobs, batch->groups(), [&](const Sharers& group) {
+          for (const Member& member : group) visit(member.job, member.counts().stored());
+        });
+      });
+      tbb::parallel_for(std::size_t{0}, alone.size(), [&](std::size_t i) {
+        const PlacementJob& job = jobs[alone[i].job];
+        if (job.budget->stopped()) return;
+        const auto scratch = scratches_.Lend();
+        CountAllDomains(job, scratch->leaves());
+        visit(alone[i].job, scratch->leaves().View());
+      });
+    });
   }
 
  private:
@@ -324,12 +345,18 @@ class CpuBackend final : public Backend {
     return cache_.Get(job, job.shape, MostBytes(job));
   }
 
-  void Begin(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked, Batch& batch) {
+  // Begins a batch, in which jobs share counts where they can and `keeps_apart` does not say no.
+  void Begin(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+             const auto& keeps_apart, Batch& batch) {
     const auto threads = static_cast<std::size_t>(arena_.max_concurrency());
     batch.Begin(jobs, asked, threads, [&](const PlacementJob& job) {
-      const bool alone = !job.assumed.empty() || IsPartial(job);
+      const bool alone = !job.assumed.empty() || IsPartial(job) || keeps_apart(job);
       return alone ? nullptr : EntryOf(job);
     });
+  }
+  void Begin(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked, Batch& batch) {
+    Begin(
+        jobs, asked, [](const PlacementJob& /*job*/) { return false; }, batch);
   }
 
   void DecideParts(Batch& batch, std::size_t first, std::size_t end) {
@@ -343,7 +370,10 @@ class CpuBackend final : public Backend {
     });
   }
 
-  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
+  // Brings the counts of all groups up to date, and calls refreshed(group) for each while its
+  // counts are in the caches.
+  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Sharers> groups,
+                     const auto& refreshed) {
     const auto threads = static_cast<std::size_t>(arena_.max_concurrency());
     const std::size_t together =
         std::clamp(groups.size() / threads, std::size_t{1}, kMostShapesTogether);
@@ -351,8 +381,13 @@ class CpuBackend final : public Backend {
     tbb::parallel_for(std::size_t{0}, bundles, [&](std::size_t bundle) {
       if (jobs.front().budget->stopped()) return;  // then nobody decides on these counts either
       const std::size_t first = bundle * together;
-      RefreshTogether(jobs, groups.subspan(first, std::min(together, groups.size() - first)));
+      const auto some = groups.subspan(first, std::min(together, groups.size() - first));
+      RefreshTogether(jobs, some);
+      std::ranges::for_each(some, refreshed);
     });
+  }
+  void RefreshGroups(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {
+    RefreshGroups(jobs, groups, [](const Sharers& /*group*/) {});
   }
 
   void RefreshTogether(std::span<const PlacementJob> jobs, std::span<const Sharers> groups) {

@@ -76,8 +76,8 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
   if (!cold_) {
     stale_.swap(assumed_groups_);
     const bool assumed_before = !stale_.empty();
-    cold_ = !NoteStale(job);
     SetAssumedGroups(job, assumed_groups_);
+    cold_ = IsSoonerByClasses(job) || !NoteStale(job);
     stale_.insert(stale_.end(), assumed_groups_.begin(), assumed_groups_.end());
     if (assumed_before || !assumed_groups_.empty()) SortDistinct(stale_);
   }
@@ -95,6 +95,21 @@ void ShapeCounts::CollectStale(const PlacementJob& job) {
     }
   }
   latest_ = CapacityVersion::Of(job);
+}
+
+// Returns whether leaves have been classified since so much changed that all groups are counted
+// sooner by classes than those that differ.
+bool ShapeCounts::IsSoonerByClasses(const PlacementJob& job) const {
+  constexpr std::size_t kWorthClasses = 4;
+  const FlavorState& state = *job.state;
+  if (state.classes() == nullptr || state.classes_stamp() != state.stamps().latest() ||
+      job.simulate_empty || !CanSumGroups()) {
+    return false;
+  }
+  std::size_t changed = 0;  // groups, at most
+  state.stamps().ForRunsSince(counted_version_.at,
+                              [&](std::size_t begin, std::size_t end) { changed += end - begin; });
+  return changed * kWorthClasses > static_cast<std::size_t>(snapshot_->group_count());
 }
 
 // Counts a state that was: leaves of a class hold the same. What changed since is stale.
@@ -131,13 +146,6 @@ void ShapeCounts::Refresh(const PlacementJob& job, CountsStorage& leaves) {
   CollectStale(job);
   CountGroups(snapshot_->group_count(), leaves);
   Finish();
-}
-
-void ShapeCounts::CountOnce(const PlacementJob& job, CountsStorage& leaves, CountsStorage& counts) {
-  ShapeCounts once;
-  std::swap(once.storage_, counts);
-  once.Refresh(job, leaves);
-  std::swap(once.storage_, counts);
 }
 
 // Counts the leaves of some groups, those of neighbours together.

@@ -55,9 +55,8 @@ class ShapeCounts {
   void CountGroups(std::int32_t end, CountsStorage& leaves);
   void Finish();
 
-  // Counts the domains of a job's flavor above its leaves into `counts`, and the leaves where
-  // decisions on the job read them. `leaves` is the calling thread's.
-  static void CountOnce(const PlacementJob& job, CountsStorage& leaves, CountsStorage& counts);
+  // Returns the counts, those of leaves only where they are kept.
+  CountsView stored() { return storage_.View(); }
 
   // Returns how many groups were counted since this object was made: the work that changes have
   // caused.
@@ -100,6 +99,7 @@ class ShapeCounts {
   void RollUpGroups(const LeafGroups& groups, const CountsView& leaves);
   void SumGroups(const LeafGroups& groups);
   void RollUpAll();
+  bool IsSoonerByClasses(const PlacementJob& job) const;
   bool StartFromClasses(const PlacementJob& job);
   void CollectStale(const PlacementJob& job);
   bool NoteStale(const PlacementJob& job);

@@ -29,10 +29,14 @@
 #include "bench/scenarios/loaded_scenario.hpp"
 #include "bench/scenarios/measure.hpp"
 #include "bench/scenarios/scenario_table.hpp"
+#include "bench/scenarios/victims.hpp"
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/cuda/device_backend.hpp"
+#include "host/engine/engine.hpp"
 #include "host/engine/gang_batch.hpp"
 #include "host/packing/flavor_state.hpp"
+#include "host/what_if/atlas.hpp"
+#include "host/what_if/census.hpp"
 
 namespace espalier {
 namespace {
@@ -47,18 +51,38 @@ enum class Kind {
   kWarm,     // asked again
   kChanged,  // asked again after a thousand leaves have changed
   kInOrder,  // in order, on a state that nobody has asked before
+  kCensus,   // how many more gangs of each shape fit, at every level
+  kAtlas,    // up to which of eight priorities all have to go, for each gang and domain
 };
 
 std::string_view Name(Kind kind) {
-  constexpr std::array<std::string_view, 4> kNames = {"cold", "warm", "changed", "in order"};
+  constexpr std::array<std::string_view, 6> kNames = {"cold",     "warm",   "changed",
+                                                      "in order", "census", "atlas"};
   return kNames[static_cast<std::size_t>(kind)];
 }
+
+// What one question was answered.
+struct Answer {
+  GangAnswers gangs;
+  std::vector<std::int64_t> numbers;  // of a census or an atlas
+  bool operator==(const Answer&) const = default;
+};
 
 // The gangs of a scenario on one back end, asked again and again.
 class Run {
  public:
-  Run(const LoadedScenario& loaded, Kind kind, Backend& backend)
-      : loaded_(loaded), kind_(kind), backend_(backend) {}
+  Run(const LoadedScenario& loaded, Kind kind, std::shared_ptr<Backend> backend)
+      : loaded_(loaded), kind_(kind), backend_(std::move(backend)) {
+    if (kind == Kind::kAtlas) {
+      victims_ = VictimsOf(loaded, kSeed);
+      priorities_ = PrioritiesOf(victims_, kSeed);
+      requests_ = RequestsOf(loaded.mix);
+    }
+    for (const GangShape& shape : loaded.mix.shapes) {
+      counted_.push_back(shape.workers);
+      counted_.back().count = 8;
+    }
+  }
 
   // Times in milliseconds, ascending, of as many repeats as fit the seconds, three at least.
   std::vector<double> Measure(double seconds) {
@@ -74,6 +98,12 @@ class Run {
   // Brings about what the question is asked on.
   void Prepare() {
     const bool fresh = kind_ == Kind::kCold || kind_ == Kind::kInOrder;
+    if (kind_ == Kind::kAtlas) {
+      auto opened = AtlasSearch::Open(engine_, loaded_.state, requests_, victims_, priorities_);
+      if (opened) atlas_ = *std::move(opened);
+      return;
+    }
+    if (kind_ == Kind::kCensus) return;
     if (fresh || !batch_) {
       batch_.reset();
       state_.emplace(loaded_.state.Clone());
@@ -84,16 +114,45 @@ class Run {
   }
 
   void Ask() {
-    if (kind_ == Kind::kInOrder) {
-      batch_->PlaceInOrder(backend_, *state_, loaded_.mix.gangs, answers_);
-    } else {
-      batch_->Nominate(backend_, loaded_.mix.gangs, answers_);
+    switch (kind_) {
+      case Kind::kInOrder:
+        batch_->PlaceInOrder(*backend_, *state_, loaded_.mix.gangs, answer_.gangs);
+        return;
+      case Kind::kCensus:
+        return AskCensus();
+      case Kind::kAtlas:
+        return AskAtlas();
+      default:
+        batch_->Nominate(*backend_, loaded_.mix.gangs, answer_.gangs);
     }
   }
 
-  const GangAnswers& answers() const { return answers_; }
+  const Answer& answer() const { return answer_; }
 
  private:
+  static constexpr std::uint64_t kSeed = 1;
+
+  void AskCensus() {
+    answer_.numbers.clear();
+    for (const GangCensus& census :
+         CountGangs(loaded_.state, counted_, CensusDetail::kLevels, loaded_.mix.gates, *backend_)) {
+      for (const LevelCensus& level : census.levels) answer_.numbers.push_back(level.gangs);
+    }
+  }
+
+  void AskAtlas() {
+    answer_.numbers.clear();
+    for (bool more = atlas_.has_value(); more;) {
+      const auto rows = atlas_->Next();
+      more = rows && !rows->empty();
+      if (!more) return;
+      for (const AtlasRow& row : *rows) {
+        answer_.numbers.push_back(row.anywhere);
+        answer_.numbers.insert(answer_.numbers.end(), row.steps.begin(), row.steps.end());
+      }
+    }
+  }
+
   // Usage of these leaves changes, and is what it was.
   void Touch(std::int32_t leaves) {
     FlavorState& flavor = *state_->Find(loaded_.flavor_name);
@@ -107,10 +166,16 @@ class Run {
 
   const LoadedScenario& loaded_;
   Kind kind_;
-  Backend& backend_;
+  std::shared_ptr<Backend> backend_;
   std::optional<ClusterState> state_;
   std::optional<GangBatch> batch_;
-  GangAnswers answers_;
+  std::vector<PodSetRequest> counted_;  // of a census
+  const Engine engine_{backend_, loaded_.mix.gates};
+  std::vector<Victim> victims_;  // of an atlas, as the next ones
+  std::vector<std::int64_t> priorities_;
+  std::vector<WorkloadRequest> requests_;
+  std::optional<AtlasSearch> atlas_;
+  Answer answer_;
   std::int64_t next_ = 0;
 };
 
@@ -127,7 +192,10 @@ std::vector<Case> Cases() {
     for (const Kind kind : {Kind::kCold, Kind::kWarm, Kind::kChanged}) {
       cases.push_back({scenario, kind});
     }
-    if (cases.size() == 6) cases.push_back({"B23/S256", Kind::kInOrder});
+    if (cases.size() != 6) continue;
+    cases.push_back({"B23/S256", Kind::kInOrder});
+    cases.push_back({"B63/S256", Kind::kCensus});
+    cases.push_back({"B63/S256", Kind::kAtlas});
   }
   // From how many gangs on a device is sooner.
   for (const int gangs : {1, 4, 16, 32, 64, 256, 1024}) {
@@ -141,11 +209,9 @@ std::vector<Case> Cases() {
 
 // Those whose kernels are looked at one by one.
 std::vector<Case> KernelCases() {
-  return {{"B21/R8", Kind::kCold},
-          {"B21/R8", Kind::kWarm},
-          {"B21/R8", Kind::kChanged},
-          {"B22/R8", Kind::kCold},
-          {"B23/S256", Kind::kInOrder}};
+  return {{"B21/R8", Kind::kCold},   {"B21/R8", Kind::kWarm},      {"B21/R8", Kind::kChanged},
+          {"B22/R8", Kind::kCold},   {"B23/S256", Kind::kInOrder}, {"B63/S256", Kind::kCensus},
+          {"B63/S256", Kind::kAtlas}};
 }
 
 Result<LoadedScenario> Load(const Case& wanted, std::int64_t largest) {
@@ -207,8 +273,8 @@ struct Sides {
 // Prints the case, measured for about so many seconds, and returns whether the answers are the
 // same.
 bool Compare(const Case& wanted, const LoadedScenario& loaded, double seconds, Sides& sides) {
-  Run right(loaded, wanted.kind, *sides.cpu);
-  Run run(loaded, wanted.kind, *sides.device);
+  Run right(loaded, wanted.kind, sides.cpu);
+  Run run(loaded, wanted.kind, sides.device);
   const std::vector<double> times = run.Measure(seconds / 2);
   const std::vector<double> cpu_times = right.Measure(seconds / 2);
   run.Prepare();
@@ -216,7 +282,7 @@ bool Compare(const Case& wanted, const LoadedScenario& loaded, double seconds, S
   sides.predictor.Start(SizesOf(loaded));
   run.Ask();
   const DeviceStatus after = sides.device->status();
-  const bool same = run.answers() == right.answers();
+  const bool same = run.answer() == right.answer();
   fmt::print(R"({{"bench":"{}","kind":"{}","nodes":{},"gangs":{},"shapes":{},"same_answers":{},)"
              R"("repeats":{},"device_ms":{},"cpu_ms":{},{},"floor_ms":{:.5f},"batches":{},)"
              R"("decided":{},"on_cpu":{}}})"
@@ -232,7 +298,7 @@ bool Compare(const Case& wanted, const LoadedScenario& loaded, double seconds, S
 
 // Prints what the kernels of one question take, and what the model adds for all between them.
 void PrintKernels(const Case& wanted, const LoadedScenario& loaded, Sides& sides) {
-  Run run(loaded, wanted.kind, *sides.device);
+  Run run(loaded, wanted.kind, sides.device);
   run.Prepare();
   sides.predictor.Start(SizesOf(loaded));
   const KernelTimes before = sides.times;

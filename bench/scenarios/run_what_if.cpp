@@ -9,6 +9,7 @@
 
 #include "bench/scenarios/answer_digest.hpp"
 #include "bench/scenarios/run_gangs.hpp"
+#include "bench/scenarios/victims.hpp"
 #include "host/engine/assignments.hpp"
 #include "host/model/splitmix64.hpp"
 #include "host/what_if/atlas.hpp"
@@ -17,26 +18,6 @@
 
 namespace espalier {
 namespace {
-
-std::vector<Victim> VictimsOf(const LoadedScenario& loaded, std::uint64_t seed) {
-  std::vector<Victim> victims;
-  for (const RunningGang& gang : loaded.prefill.gangs) {
-    Victim& victim = victims.emplace_back();
-    victim.name = fmt::format("running-{}", victims.size());
-    const Resources requests = SlotRequests(loaded.cluster, gang.slots);
-    for (const auto& [node, pods] : gang.pods) {
-      victim.usage.push_back({std::string(kBenchFlavor),
-                              loaded.cluster.nodes.names[static_cast<std::size_t>(node)],
-                              UsageOfPods(requests, pods)});
-    }
-  }
-  SplitMix64 random(seed);
-  for (std::size_t i = victims.size(); i > 1; --i) {
-    std::swap(victims[i - 1],
-              victims[static_cast<std::size_t>(random.Below(static_cast<std::int64_t>(i)))]);
-  }
-  return victims;
-}
 
 // The same by placing the request anew for every victim that goes or comes back.
 class Replay {
@@ -112,7 +93,6 @@ std::vector<Victim> ChangedStates(const LoadedScenario& loaded, std::uint64_t se
   return states;
 }
 
-constexpr std::int64_t kPriorities = 8;
 constexpr std::size_t kCheckedGangs = 16;
 
 struct Atlas {
@@ -180,9 +160,7 @@ void CheckAtlas(const LoadedScenario& loaded, const Engine& engine,
 Result<void> RunAtlas(const LoadedScenario& loaded, std::shared_ptr<Backend> backend,
                       const RunOptions& options, ScenarioResult& result) {
   const std::vector<Victim> victims = VictimsOf(loaded, PrefillSeed(result.scenario));
-  SplitMix64 random(PrefillSeed(result.scenario));
-  std::vector<std::int64_t> priorities;
-  for (std::size_t v = 0; v < victims.size(); ++v) priorities.push_back(random.Below(kPriorities));
+  const std::vector<std::int64_t> priorities = PrioritiesOf(victims, PrefillSeed(result.scenario));
   const std::vector<WorkloadRequest> requests = RequestsOf(loaded.mix);
   const Engine engine(std::move(backend), loaded.mix.gates);
   Atlas atlas;

@@ -125,26 +125,65 @@ std::size_t DeviceBackend::lookahead() const {
   return status_.ready ? options_.lookahead : 1;
 }
 
-DeviceResult<DeviceAnswers> DeviceBackend::EvaluateOnDevice(std::span<const PlacementJob> jobs,
-                                                            std::span<const Evaluation> asked) {
+template <class Work>
+DeviceResult<bool> DeviceBackend::WithSession(const Work& work) {
   if (session_ == nullptr) {
-    if (options_.now() < next_try_) {
-      DeviceAnswers none;
-      none.declined.resize(asked.size());
-      std::iota(none.declined.begin(), none.declined.end(), std::size_t{0});
-      return none;
-    }
+    if (options_.now() < next_try_) return false;
     if (DeviceResult<void> opened = Open(); !opened) {
       return tl::unexpected(std::move(opened.error()));
     }
   }
   // A failure in the middle, of the host's memory too, ends the session.
   std::unique_ptr<DeviceSession> session = std::move(session_);
-  DeviceResult<DeviceAnswers> answers = session->Evaluate(jobs, asked);
-  if (!answers) return answers;
+  if (DeviceResult<void> done = work(*session); !done) {
+    return tl::unexpected(std::move(done.error()));
+  }
   session_ = std::move(session);
   retry_ = options_.first_retry;
+  return true;
+}
+
+DeviceResult<DeviceAnswers> DeviceBackend::EvaluateOnDevice(std::span<const PlacementJob> jobs,
+                                                            std::span<const Evaluation> asked) {
+  DeviceAnswers answers;
+  const DeviceResult<bool> done = WithSession([&](DeviceSession& session) -> DeviceResult<void> {
+    DeviceResult<DeviceAnswers> decided = session.Evaluate(jobs, asked);
+    if (!decided) return tl::unexpected(std::move(decided.error()));
+    answers = *std::move(decided);
+    return {};
+  });
+  if (!done) return tl::unexpected(done.error());
+  if (!*done) {
+    answers.declined.resize(asked.size());
+    std::iota(answers.declined.begin(), answers.declined.end(), std::size_t{0});
+  }
   return answers;
+}
+
+void DeviceBackend::CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) {
+  if (jobs.empty()) return;
+  std::vector<std::size_t> counted;
+  if (options_.every_batch) {
+    const Turn turn(*this, *jobs.front().budget);
+    if (turn.came()) {
+      DeviceResult<bool> done = WithSession(
+          [&](DeviceSession& session) { return session.CountEach(jobs, visit, counted); });
+      if (!done) NoteFault(std::move(done.error()));
+    }
+  }
+  RecordJobs(counted.size(), jobs.size() - counted.size());
+  if (counted.size() == jobs.size()) return;
+  if (counted.empty()) return cpu_->CountEach(jobs, visit);
+  std::vector<bool> visited(jobs.size(), false);
+  for (const std::size_t i : counted) visited[i] = true;
+  std::vector<PlacementJob> rest;
+  std::vector<std::size_t> index;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (visited[i]) continue;
+    rest.push_back(jobs[i]);
+    index.push_back(i);
+  }
+  cpu_->CountEach(rest, [&](std::size_t i, const CountsView& counts) { visit(index[i], counts); });
 }
 
 void DeviceBackend::NoteFault(DeviceError fault) {

@@ -63,13 +63,12 @@ class DeviceBackend final : public Backend {
   // Prepares the CPU back end, which runs jobs that are evaluated one by one, unless every batch
   // goes to the device.
   void Prepare(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked) override;
-  // Counts on the CPU, which reads the same capacity.
+  // Counts on the CPU, which reads the same capacity: one shape is not worth a device.
   void CountDomains(const PlacementJob& job, CountsStorage& counts) const override {
     cpu_->CountDomains(job, counts);
   }
-  void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const override {
-    cpu_->CountAboveLeaves(job, counts);
-  }
+  // Counts on the device if every batch goes there, and on the CPU what it leaves.
+  void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) override;
   // Returns as many as keep the whole device busy, or as on the CPU while there is none.
   std::size_t quick_batch() const override;
   // Returns the lookahead of the options, or 1 while there is no device.
@@ -93,6 +92,10 @@ class DeviceBackend final : public Backend {
   class Turn;
 
   DeviceResult<void> Open();
+  // Calls work(session), having opened the device again where it is time to. Returns false, and
+  // does nothing, while there is none.
+  template <class Work>
+  DeviceResult<bool> WithSession(const Work& work);
   // Makes evaluations on the device; declines all while there is none.
   DeviceResult<DeviceAnswers> EvaluateOnDevice(std::span<const PlacementJob> jobs,
                                                std::span<const Evaluation> asked);

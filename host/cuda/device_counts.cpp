@@ -9,20 +9,6 @@
 namespace espalier {
 namespace {
 
-// Lays out the arrays that the job needs.
-CountsView LayOut(const PlacementJob& job, Packer& packer) {
-  const FlavorSnapshot& snapshot = job.state->snapshot();
-  const std::int32_t domains = snapshot.domain_count();
-  const std::int32_t stored = NeedsLeaves(job) ? domains : domains - snapshot.leaf_count();
-  CountsView counts = LayOutCounts(static_cast<std::size_t>(stored),
-                                   !job.shape->slice.IsOnePod(snapshot.tree().lowest()),
-                                   job.query.leaders > 0, packer);
-  if (counts.leaders == nullptr) {
-    counts.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(snapshot.tree().lowest()));
-  }
-  return counts;
-}
-
 // Packs a shape and the arrays that belong to it; returns where it is.
 const ResidentShape* Pack(const PlacementJob& job, const CountsView& counts, bool leaves_stored,
                           CapacityView capacity, const FilterArrays& arrays, Packer& packer) {
@@ -53,19 +39,29 @@ CountsView LayOutCounts(std::size_t domains, bool slices, bool leader, Packer& p
   return counts;
 }
 
+void DeviceCounts::LayOut(const PlacementJob& job, bool indexed, Packer& packer) {
+  const std::int32_t lowest = job.state->snapshot().tree().lowest();
+  view = LayOutCounts(static_cast<std::size_t>(leaves_stored ? domains : domains - leaves),
+                      !job.shape->slice.IsOnePod(lowest), job.query.leaders > 0, packer);
+  if (indexed && view.leaders == nullptr) {
+    view.index = packer.Leave<LevelIndex>(static_cast<std::size_t>(lowest));
+  }
+}
+
+void DeviceCounts::LayOutDescription(const PlacementJob& job, Packer& packer) {
+  Packer measure;
+  Pack(job, view, leaves_stored, {}, {}, measure);
+  description_bytes = measure.size();
+  description = packer.Leave<std::byte>(description_bytes);
+  Packer home(description, nullptr);
+  resident = Pack(job, view, leaves_stored, {}, {}, home);
+}
+
 DeviceResult<void> DeviceCounts::Allocate(const PlacementJob& job) {
-  domains = job.state->snapshot().domain_count();
-  leaves = job.state->snapshot().leaf_count();
-  leaves_stored = NeedsLeaves(job);
-  std::size_t counts = 0;
-  const auto arranged = Arrange(memory, [&](Packer& packer) {
-    view = LayOut(job, packer);
-    counts = packer.size();
-    resident = Pack(job, view, leaves_stored, {}, {}, packer);
-    description_bytes = packer.size() - counts;
+  return Arrange(memory, [&](Packer& packer) {
+    LayOut(job, /*indexed=*/true, packer);
+    LayOutDescription(job, packer);
   });
-  if (arranged) description = memory.data() + counts;
-  return arranged;
 }
 
 MovingShape DeviceCounts::PackDescription(const PlacementJob& job, CapacityView capacity,
@@ -96,8 +92,8 @@ DeviceResult<std::shared_ptr<DeviceCounts>> DeviceCountsCache::Get(const Placeme
   }
   auto counts = std::make_shared<DeviceCounts>(*device_, job);
   Packer measure;
-  LayOut(job, measure);
-  Pack(job, {}, false, {}, {}, measure);
+  counts->LayOut(job, /*indexed=*/true, measure);
+  counts->LayOutDescription(job, measure);
   if (!MakeRoom(measure.size())) return std::shared_ptr<DeviceCounts>();
   if (auto done = counts->Allocate(job); !done) return tl::unexpected(done.error());
   Use(*counts);

@@ -23,7 +23,13 @@ namespace espalier {
 
 // One shape on one state, or on one that it is a branch of. Not thread-safe.
 struct DeviceCounts {
-  DeviceCounts(Device& device, const PlacementJob& job) : shape(job.shape), memory(device) {}
+  // Makes counts without arrays.
+  DeviceCounts(Device& device, const PlacementJob& job)
+      : shape(job.shape),
+        memory(device),
+        leaves_stored(NeedsLeaves(job)),
+        domains(job.state->snapshot().domain_count()),
+        leaves(job.state->snapshot().leaf_count()) {}
 
   // Returns whether they are of all domains whose counts the job must find.
   bool Suffice(const PlacementJob& job) const { return leaves_stored || !NeedsLeaves(job); }
@@ -38,8 +44,11 @@ struct DeviceCounts {
     return described_on == mirror.addresses() && filter == job.filter;
   }
 
-  // Allocates memory for what describes the job's shape and for all arrays that the job needs, with
-  // indices of the levels.
+  // Lays out all arrays that the job needs, and indices of the levels for what decides on them.
+  void LayOut(const PlacementJob& job, bool indexed, Packer& packer);
+  // Lays out what describes the job's shape, once the arrays are laid out.
+  void LayOutDescription(const PlacementJob& job, Packer& packer);
+  // Does both in `memory`, with indices.
   DeviceResult<void> Allocate(const PlacementJob& job);
 
   // Packs what describes the shape on its way to where it stays. `capacity` and `arrays` are on the
@@ -49,12 +58,12 @@ struct DeviceCounts {
 
   std::shared_ptr<const PodShape> shape;  // keeps the address in the key from being reused
   DeviceMemory memory;
-  CountsView view;                          // the arrays in `memory`
-  const ResidentShape* resident = nullptr;  // there too
-  std::byte* description = nullptr;         // there too, what `resident` is a part of
+  CountsView view;                          // the arrays
+  const ResidentShape* resident = nullptr;  // beside them
+  std::byte* description = nullptr;         // what `resident` is a part of
   std::size_t description_bytes = 0;
   bool leaves_stored = false;
-  std::int32_t domains = 0;  // that they are laid out for
+  std::int32_t domains = 0;  // of the tree
   std::int32_t leaves = 0;
   std::shared_ptr<const GroupStamps> counted_on;  // of the capacity that was counted; null: none
   Stamp made_at = 0;                              // the latest of them at the time

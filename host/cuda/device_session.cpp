@@ -1,13 +1,18 @@
 #include "host/cuda/device_session.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
+
+#include "host/cuda/count_wave.hpp"
 
 namespace espalier {
 namespace {
 
 constexpr std::size_t kMaxMirrors = 8;
+// Counts that are copied back at once, at most: as much page-locked memory is held for them.
+constexpr std::size_t kMostCopied = std::size_t{32} << 20;
 
 // Shares of the memory that is free; the rest is for mirrors and answers.
 std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes() / 4; }
@@ -55,6 +60,41 @@ DeviceResult<DeviceAnswers> DeviceSession::Evaluate(std::span<const PlacementJob
     }
   }
   return answers;
+}
+
+DeviceResult<void> DeviceSession::CountEach(std::span<const PlacementJob> jobs,
+                                            const CountsVisitor& visit,
+                                            std::vector<std::size_t>& counted) {
+  std::map<std::uint64_t, std::vector<std::size_t>> by_state;
+  for (std::size_t i = 0; i < jobs.size(); ++i) by_state[jobs[i].state->identity()].push_back(i);
+  for (const auto& [state, indices] : by_state) {
+    if (auto done = CountState(jobs, indices, visit, counted); !done) return done;
+  }
+  return {};
+}
+
+DeviceResult<void> DeviceSession::CountState(std::span<const PlacementJob> jobs,
+                                             std::span<const std::size_t> indices,
+                                             const CountsVisitor& visit,
+                                             std::vector<std::size_t>& counted) {
+  const PlacementJob& first = jobs[indices.front()];
+  const DeviceResult<StateMirror*> mirror = Mirror(*first.state);
+  if (!mirror) return tl::unexpected(mirror.error());
+  while (!indices.empty() && !first.budget->stopped()) {
+    CountWave wave(*device_, **mirror, *first.state, jobs,
+                   std::min(CountsBytes(*device_), kMostCopied));
+    std::size_t size = 0;
+    for (; size < indices.size(); ++size) {
+      const DeviceResult<bool> added = wave.Add(indices[size]);
+      if (!added) return tl::unexpected(added.error());
+      if (!*added) break;
+    }
+    if (auto done = wave.Run(wave_memory_, visit); !done) return done;
+    counted.insert(counted.end(), indices.begin(),
+                   indices.begin() + static_cast<std::ptrdiff_t>(size));
+    indices = indices.subspan(size);
+  }
+  return {};
 }
 
 DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {

@@ -43,6 +43,11 @@ class DeviceSession {
   DeviceResult<DeviceAnswers> Evaluate(std::span<const PlacementJob> jobs,
                                        std::span<const Evaluation> asked);
 
+  // Counts as Backend::CountEach and notes in `counted` the indices of the jobs that were visited,
+  // also before an error, after which the session must not be used again.
+  DeviceResult<void> CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit,
+                               std::vector<std::size_t>& counted);
+
  private:
   // Returns the state's mirror, brought up to date.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
@@ -62,6 +67,10 @@ class DeviceSession {
   DeviceResult<void> EvaluateState(std::span<const PlacementJob> jobs,
                                    std::span<const Evaluation> asked, OfState& of_state,
                                    DeviceAnswers& answers);
+  // Counts jobs[i] for all `indices`, which are on one state.
+  DeviceResult<void> CountState(std::span<const PlacementJob> jobs,
+                                std::span<const std::size_t> indices, const CountsVisitor& visit,
+                                std::vector<std::size_t>& counted);
 
   std::unique_ptr<Device> device_;
   std::list<std::unique_ptr<StateMirror>> mirrors_;  // most recently used first

@@ -296,7 +296,9 @@ void WaveCounts::AddCalls(const Stale& stale, const Where& where,
     calls.emplace_back(
         RollUpArgs{tree, level, where.domains[static_cast<std::size_t>(level)], first, count});
   }
-  if (lowest > 0) {
+  const bool indexed = std::ranges::any_of(
+      stale.entries, [&](std::int32_t e) { return At(e).counts->view.index != nullptr; });
+  if (indexed && lowest > 0) {
     const auto [first, count] = shapes(0, stale.entries.size());
     calls.emplace_back(IndexArgs{tree, first, count});
   }

@@ -25,6 +25,22 @@ void Backend::CountDomains(const PlacementJob& job, CountsStorage& counts) const
   RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
 }
 
+void Backend::CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) {
+  CountsStorage counts;
+  for (std::size_t i = 0; i < jobs.size() && !jobs[i].budget->stopped(); ++i) {
+    CountDomains(jobs[i], counts);
+    visit(i, counts.View());
+  }
+}
+
+std::vector<Evaluation> EachOf(std::span<const PlacementJob> jobs) {
+  std::vector<Evaluation> each;
+  for (const PlacementJob& job : jobs) {
+    each.push_back({static_cast<std::int32_t>(each.size()), job.query.pods});
+  }
+  return each;
+}
+
 CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts) {
   const TreeView tree = job.state->snapshot().tree();
   counts.Resize(tree.domain_count(), !job.shape->slice.IsOnePod(tree.lowest()),

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -109,6 +110,12 @@ inline PlacementJob JobOf(std::span<const PlacementJob> jobs, const Evaluation& 
   return job;
 }
 
+// Returns an evaluation of each job, with its own pods.
+std::vector<Evaluation> EachOf(std::span<const PlacementJob> jobs);
+
+// Sees the counts of one of a table of jobs, by its index; they are valid during the call.
+using CountsVisitor = std::function<void(std::size_t job, const CountsView& counts)>;
+
 // Makes room for the counts of all domains of a job's flavor, as Backend::CountDomains fills them.
 CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts);
 
@@ -142,11 +149,12 @@ class Backend {
   // calling thread; several may call it at once. Leaf by leaf unless a back end is sooner.
   virtual void CountDomains(const PlacementJob& job, CountsStorage& counts) const;
 
-  // Does the same for the domains above the leaves; `counts` need not have entries for leaves. Much
-  // sooner where the leaves of the state are classified (FlavorState::ClassifyLeaves).
-  virtual void CountAboveLeaves(const PlacementJob& job, CountsStorage& counts) const {
-    CountDomains(job, counts);
-  }
+  // Counts the same for each of a table of jobs, on all threads, and calls visit(i, counts) for
+  // jobs[i]: once for each, in any order and several at a time. Counts are those of the domains
+  // above the leaves, and of the leaves where NeedsLeaves says so. A visit must not call a back
+  // end. Returns when all are visited; once the jobs' budget is stopped sooner. Jobs on a state
+  // that has changed little since the last call are counted where it has.
+  virtual void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit);
 
   // Returns how many evaluations a call should have at first where other work waits for its turn:
   // about as many as take little longer than one.

@@ -18,8 +18,6 @@ class CountsStorage {
   // from their twins. Keeps memory that is already there.
   void Resize(std::int32_t domains, bool with_slices, bool with_leader);
   CountsView View();
-  // Returns the pods by domain.
-  const StoredCount* pods() const { return pods_.data(); }
   bool with_slices() const { return with_slices_; }
   bool with_leader() const { return with_leader_; }
 

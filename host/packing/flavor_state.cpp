@@ -376,10 +376,21 @@ void FlavorState::Remove(std::span<const LeafChange> changes) {
 
 void FlavorState::Remove(std::span<const LeafAmount> amounts) {
   changing_ = GroupStamps::Next();
-  for (const auto& [leaf, column, amount] : amounts) {
-    stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(LeafId(leaf))), changing_);
-    const Amount after = ChangeAmount<SaturatingSubtract>(column, LeafId(leaf), amount);
-    SetTile(column, std::array{TiledCapacity::LeafAmount{leaf, after}});
+  std::array<TiledCapacity::LeafAmount, TiledCapacity::kTileLeaves> of_tile;
+  for (std::size_t i = 0; i < amounts.size();) {
+    // A run of one column, on leaves of one tile that ascend.
+    const std::int32_t column = amounts[i].column;
+    const std::size_t tile = TiledCapacity::TileOf(amounts[i].leaf);
+    std::size_t size = 0;
+    do {
+      const LeafId leaf(amounts[i].leaf);
+      stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(leaf)), changing_);
+      const Amount after = ChangeAmount<SaturatingSubtract>(column, leaf, amounts[i].amount);
+      of_tile[size++] = {leaf.value, after};
+    } while (++i < amounts.size() && amounts[i].column == column &&
+             amounts[i].leaf > amounts[i - 1].leaf &&
+             TiledCapacity::TileOf(amounts[i].leaf) == tile);
+    SetTile(column, std::span(of_tile).first(size));
   }
 }
 

@@ -126,7 +126,8 @@ class FlavorState {
   // IsExact(), also of the amounts.
   void Add(std::span<const LeafChange> changes);
   void Remove(std::span<const LeafChange> changes);
-  // Removes amounts whose resources and leaves are known by number.
+  // Removes amounts whose resources and leaves are known by number; soonest where those of a column
+  // on neighbouring leaves follow each other.
   void Remove(std::span<const LeafAmount> amounts);
   void Add(LeafId leaf, const Resources& usage) { Add(std::array{LeafChange{leaf, &usage}}); }
   void Remove(LeafId leaf, const Resources& usage) { Remove(std::array{LeafChange{leaf, &usage}}); }

@@ -39,13 +39,14 @@ class LeafClasses {
   const float* tiles() const { return units_.data(); }
 
  private:
-  LeafClasses() = default;
-  LeafClasses(const TiledCapacity& tiles, std::int32_t leaves);
-
-  // Returns the class of a lane of a tile, which is added when it is new; -1 when there are too
-  // many. `slots` are the classes by hash of their units; kMostClasses: free.
-  std::int32_t Classify(const float* tile, std::size_t columns, std::int32_t lane,
-                        std::span<std::uint8_t> slots);
+  // Finds the classes of some leaves, from the first of a tile on; none when there are too many.
+  void Classify(const TiledCapacity& tiles, DomainRange some);
+  // Appends leaves that are classified by themselves. Returns false when there are too many
+  // classes. `slots` are the classes by hash of their units; kMostClasses: free.
+  bool Append(const LeafClasses& part, std::size_t columns, std::span<std::uint8_t> slots);
+  // Returns the class of a leaf with units such as tiles have them, which is added when it is new;
+  // -1 when there are too many.
+  std::int32_t FindOrAdd(const float* wanted, std::size_t columns, std::span<std::uint8_t> slots);
 
   std::vector<std::int32_t> leaves_;
   std::vector<std::uint8_t> of_leaf_;

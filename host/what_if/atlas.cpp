@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -17,21 +18,13 @@
 namespace espalier {
 namespace {
 
-// States that are held at once, one for each step: with more priorities they are made anew for
-// every batch of rows.
-constexpr std::size_t kMostStates = 16;
 // Shapes from which on it is sooner to count them in classes of equal leaves, which are found
-// first.
+// first, where as many amounts change as there are groups of leaves.
 constexpr std::size_t kWorthClassifying = 16;
-// Shapes whose rows are made together, and the memory of these from which on no more are.
-constexpr std::size_t kMostShapes = 512;
+// Shapes whose rows are made together, while the victims leave once; and the memory of these from
+// which on no more are.
+constexpr std::size_t kMostShapes = 2048;
 constexpr std::int64_t kEnoughBytes = std::int64_t{64} << 20;
-
-// A state without the victims of some of the lowest priorities.
-struct Step {
-  PriorityStep step = 0;
-  const ClusterState* state = nullptr;
-};
 
 // A row that is being made.
 struct Draft {
@@ -40,9 +33,14 @@ struct Draft {
   bool scored = false;    // domains have affinity scores that the query reads
   bool decides = false;   // the counts are of the whole request
   bool constant = false;  // usage makes no difference
-  // Steps of the current states, ascending, of which only a placement can tell; all are lower than
-  // `row.anywhere`.
-  std::vector<Step> open;
+  bool open = false;      // only a placement can tell whether it fits at the current step
+  bool done = false;      // every step is known
+};
+
+// What leaves a flavor with each step but 0.
+struct Leaving {
+  std::string flavor;
+  std::vector<std::vector<LeafAmount>> with_step;  // [step - 1]
 };
 
 // Rows of one shape, which is counted once for all of them.
@@ -56,32 +54,92 @@ bool AsksTheSame(const WorkloadRequest& a, WorkloadRequest b) {
   return a == b;
 }
 
+// Returns amounts in ascending order of key(amount), which is less than `keys`; equal ones stay in
+// order.
+template <class Key>
+std::vector<LeafAmount> SortedBy(const std::vector<LeafAmount>& amounts, std::size_t keys,
+                                 const Key& key) {
+  std::vector<std::size_t> place(keys + 1, 0);
+  for (const LeafAmount& amount : amounts) ++place[key(amount) + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<LeafAmount> sorted(amounts.size());
+  for (const LeafAmount& amount : amounts) sorted[place[key(amount)]++] = amount;
+  return sorted;
+}
+
+// Returns what victims hold on a flavor in the order in which FlavorState::Remove is soonest.
+std::vector<LeafAmount> HeldBy(const VictimsOnFlavor& held,
+                               const std::vector<std::size_t>& victims) {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  const FlavorSnapshot& snapshot = held.flavor()->snapshot();
+  std::vector<LeafAmount> amounts;
+  for (const std::size_t victim : victims) {
+    const std::span<const LeafAmount> of_victim = held.Of(victim);
+    amounts.insert(amounts.end(), of_victim.begin(), of_victim.end());
+  }
+  const auto within_tile = [](const LeafAmount& amount) {
+    return static_cast<std::size_t>(amount.column * kTile + amount.leaf % kTile);
+  };
+  amounts = SortedBy(amounts, kTile * snapshot.resources().size(), within_tile);
+  const auto tiles = static_cast<std::size_t>(snapshot.leaf_count() / kTile + 1);
+  return SortedBy(amounts, tiles,
+                  [](const LeafAmount& amount) { return TiledCapacity::TileOf(amount.leaf); });
+}
+
+// Enters a step for the domains of a row that alone hold a query and are not known yet. Returns
+// whether any holds it.
+bool EnterStep(const CountsView& counts, const PlacementQuery& query, PriorityStep step,
+               AtlasRow& row) {
+  const auto size = static_cast<std::size_t>(row.domains.size());
+  bool any = false;
+  if (query.leaders > 0) {
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto domain = row.domains.begin + static_cast<std::int32_t>(i);
+      if (!Sufficient(MakeCandidate(counts, domain), query)) continue;
+      row.steps[i] = std::min(row.steps[i], step);
+      any = true;
+    }
+    return any;
+  }
+  if (query.slices() > kMaxStored) return false;
+  // Without branches, so that compilers make it a loop over vectors.
+  const StoredCount* const slices = counts.slices + row.domains.begin;
+  const auto need = static_cast<StoredCount>(query.slices());
+  PriorityStep* const steps = row.steps.data();
+  std::int32_t held = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::int32_t holds = slices[i] >= need ? -1 : 0;
+    held |= holds;
+    steps[i] = holds != 0 && step < steps[i] ? step : steps[i];
+  }
+  return held != 0;
+}
+
 // Enters into a draft what the counts of a step tell.
-void Read(const TreeView& tree, const CountsView& counts, const Step& step, PriorityStep never,
+void Read(const TreeView& tree, const CountsView& counts, PriorityStep step, PriorityStep never,
           Draft& draft) {
   const PlacementQuery& query = draft.query;
   AtlasRow& row = draft.row;
-  LevelTally tallies[kMaxLevels];
-  for (std::int32_t d = row.domains.begin; d < row.domains.end; ++d) {
-    PriorityStep& first = row.steps[static_cast<std::size_t>(d - row.domains.begin)];
-    if (first == never && Sufficient(MakeCandidate(counts, d), query)) first = step.step;
-  }
+  const bool in_a_domain = EnterStep(counts, query, step, row);
   if (row.anywhere != never) return;
-  for (std::int32_t level = FirstTallied(query); level <= query.level; ++level) {
+  LevelTally tallies[kMaxLevels];
+  const std::int32_t top = FirstTallied(query);
+  for (std::int32_t level = top; level <= query.level; ++level) {
+    // How much all domains hold is read of the first level, where none is required.
+    if (level == query.level && row.domains.size() > 0 && (level > top || query.required)) {
+      tallies[level].sufficient = in_a_domain ? 1 : 0;
+      continue;
+    }
     for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
       Tally(counts, query, d, 1, tallies[level]);
     }
   }
   const FitBound bound = BoundOf(tree, tallies, query, draft.scored);
   if (bound == FitBound::kYes && draft.decides) {
-    row.anywhere = step.step;
-  } else if (bound != FitBound::kNo) {
-    draft.open.push_back(step);
+    row.anywhere = step;
+  } else {
+    draft.open = bound != FitBound::kNo;
   }
-}
-
-bool IsDone(const Draft& draft, PriorityStep never) {
-  return draft.row.anywhere != never && std::ranges::count(draft.row.steps, never) == 0;
 }
 
 // Requests with equal shape keys have the same counts, of leaves too where they are the level of
@@ -95,17 +153,21 @@ using QueryKey = std::tuple<std::int32_t, Count, bool, bool, bool, bool>;
 class AtlasSearch::Impl {
  public:
   Impl(const Engine& engine, const ClusterState& state, std::span<const WorkloadRequest> requests,
-       VictimsByFlavor held, std::span<const std::int64_t> priorities)
-      : engine_(engine),
-        state_(state),
-        requests_(requests),
-        budget_(engine.budget()),
-        held_(std::move(held)) {
+       const VictimsByFlavor& held, std::span<const std::int64_t> priorities)
+      : engine_(engine), state_(state), requests_(requests), budget_(engine.budget()) {
     std::map<std::int64_t, std::vector<std::size_t>> by_priority;
     for (std::size_t v = 0; v < priorities.size(); ++v) by_priority[priorities[v]].push_back(v);
-    for (auto& [priority, of_priority] : by_priority) {
+    std::vector<const std::vector<std::size_t>*> with_step;
+    for (const auto& [priority, victims] : by_priority) {
       priorities_.push_back(priority);
-      of_priority_.push_back(std::move(of_priority));
+      with_step.push_back(&victims);
+    }
+    for (const VictimsOnFlavor& on_flavor : held) {
+      Leaving& leaving = leaving_.emplace_back();
+      leaving.flavor = on_flavor.flavor()->snapshot().flavor().name;
+      leaving.with_step.resize(with_step.size());
+      ParallelFor(with_step.size(), priorities.size(),
+                  [&](std::size_t i) { leaving.with_step[i] = HeldBy(on_flavor, *with_step[i]); });
     }
     never_ = static_cast<PriorityStep>(priorities_.size()) + 1;
     for (std::size_t i = 0; i < requests.size() && budget_.MayContinue(); ++i) AddRequest(i);
@@ -119,12 +181,13 @@ class AtlasSearch::Impl {
     budget_.Release(std::exchange(told_bytes_, 0));
     std::vector<AtlasRow> rows;
     const std::span<ShapeRows> batch = TakeBatch();
-    for (std::size_t first = 0; first <= priorities_.size() && !batch.empty();
-         first += kMostStates) {
-      if (auto made = MakeStates(first); !made) return tl::unexpected(made.error());
+    bool left = !batch.empty();
+    for (PriorityStep step = 0; step < never_ && left; ++step) {
+      if (auto gone = GoTo(step); !gone) return tl::unexpected(gone.error());
       Count(batch);
       Place(batch);
       if (auto check = budget_.Check(); !check) return tl::unexpected(check.error());
+      left = FindDone(batch);
     }
     for (ShapeRows& shape : batch) {
       for (Draft& draft : shape.drafts) rows.push_back(std::move(draft.row));
@@ -208,123 +271,100 @@ class AtlasSearch::Impl {
     return std::span(shapes_).subspan(first, next_ - first);
   }
 
-  // Makes the states of the steps from `first` on, kMostStates at most.
-  Result<void> MakeStates(std::size_t first) {
-    if (!steps_.empty() && static_cast<std::size_t>(steps_.front().step) == first) return {};
-    std::optional<ClusterState> before;
-    if (first > 0) {
-      before = std::move(branches_.back());
+  // Makes the current state that of a step: the one after the last, or 0.
+  Result<void> GoTo(PriorityStep step) {
+    step_ = step;
+    if (step == 0) {
+      branch_.reset();
+      return {};
     }
-    branches_.clear();
-    steps_.clear();
-    branches_.reserve(kMostStates);  // so that none moves
-    const std::size_t end = std::min(first + kMostStates, priorities_.size() + 1);
-    for (std::size_t s = first; s < end; ++s) {
-      if (s == 0) {
-        steps_.push_back({0, &state_});
-        continue;
-      }
-      const ClusterState& from = !branches_.empty() ? branches_.back() : before ? *before : state_;
-      auto branch = from.Branch(budget_);
+    if (!branch_) {
+      auto branch = state_.Branch(budget_);
       if (!branch) return tl::unexpected(branch.error());
-      for (const VictimsOnFlavor& held : held_) {
-        FlavorState& flavor = *branch->Find(held.flavor()->snapshot().flavor().name);
-        for (const std::size_t victim : of_priority_[s - 1]) {
-          if (!budget_.MayContinue()) return budget_.Check();
-          flavor.Remove(held.Of(victim));
-        }
-      }
-      if (shapes_.size() >= kWorthClassifying) branch->ClassifyLeaves(budget_);
-      branches_.push_back(*std::move(branch));
-      steps_.push_back({static_cast<PriorityStep>(s), &branches_.back()});
+      branch_ = *std::move(branch);
+    }
+    for (const Leaving& leaving : leaving_) {
+      if (!budget_.MayContinue()) return budget_.Check();
+      FlavorState& flavor = *branch_->Find(leaving.flavor);
+      const std::vector<LeafAmount>& gone = leaving.with_step[static_cast<std::size_t>(step - 1)];
+      flavor.Remove(gone);
+      const auto groups = static_cast<std::size_t>(flavor.snapshot().group_count());
+      if (shapes_.size() >= kWorthClassifying && gone.size() >= groups) flavor.ClassifyLeaves();
     }
     return {};
   }
 
-  // Enters into the drafts of a batch what counts tell of the current states. One state after the
-  // other, so that all shapes read it while it is in the caches.
+  const ClusterState& current() const { return branch_ ? *branch_ : state_; }
+
+  // Enters into the drafts of a batch what the counts of the current state tell.
   void Count(std::span<ShapeRows> batch) {
+    std::vector<ShapeRows*> counted;
+    std::vector<PlacementJob> jobs;
     for (ShapeRows& shape : batch) {
-      if (!shape.job) OpenAll(shape.drafts.front());
-    }
-    for (const Step& step : steps_) {
-      Chunks chunks(budget_, batch.size());
-      for (std::size_t begin = 0; begin < batch.size() && chunks.Begin();) {
-        const std::size_t end = std::min(begin + chunks.size(), batch.size());
-        std::size_t leaves = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-          if (!batch[i].job) continue;
-          leaves += static_cast<std::size_t>(batch[i].job->state->snapshot().leaf_count());
-        }
-        ParallelFor(end - begin, leaves,
-                    [&](std::size_t i) { CountShape(batch[begin + i], step); });
-        begin = end;
+      if (!shape.job) {
+        Draft& draft = shape.drafts.front();
+        draft.open = !draft.done && (step_ == 0 || !draft.constant);
+      } else if (!std::ranges::all_of(shape.drafts, &Draft::done)) {
+        counted.push_back(&shape);
+        PlacementJob& job = jobs.emplace_back(*shape.job);
+        job.state = current().Find(job.state->snapshot().flavor().name);
       }
     }
-  }
-
-  // Leaves a request that no counts help with to placements.
-  void OpenAll(Draft& draft) const {
-    if (draft.row.anywhere != never_) return;
-    draft.open = steps_;
-    if (draft.constant) draft.open.resize(steps_.front().step == 0 ? 1 : 0);
-  }
-
-  void CountShape(ShapeRows& shape, const Step& step) const {
-    const auto done = [&](const Draft& draft) { return IsDone(draft, never_); };
-    if (!shape.job || budget_.stopped() || std::ranges::all_of(shape.drafts, done)) return;
-    thread_local CountsStorage counts;  // as large as the largest flavor
-    PlacementJob job = *shape.job;
-    const FlavorSnapshot& snapshot = job.state->snapshot();
-    job.state = step.state->Find(snapshot.flavor().name);
-    if (job.query.level == snapshot.tree().lowest()) {
-      engine_.backend().CountDomains(job, counts);
-    } else {
-      engine_.backend().CountAboveLeaves(job, counts);
+    Chunks chunks(budget_, jobs.size(), engine_.backend().quick_batch());
+    for (std::size_t begin = 0; begin < jobs.size() && chunks.Begin();) {
+      const std::size_t size = std::min(chunks.size(), jobs.size() - begin);
+      engine_.backend().CountEach(std::span(jobs).subspan(begin, size),
+                                  [&](std::size_t i, const CountsView& counts) {
+                                    const TreeView tree = jobs[begin + i].state->snapshot().tree();
+                                    for (Draft& draft : counted[begin + i]->drafts) {
+                                      if (!draft.done) Read(tree, counts, step_, never_, draft);
+                                    }
+                                  });
+      begin += size;
     }
-    for (Draft& draft : shape.drafts) Read(snapshot.tree(), counts.View(), step, never_, draft);
   }
 
-  // Decides the open steps of a batch by placing the requests.
+  // Decides the open drafts of a batch by placing the requests on the current state.
   void Place(std::span<ShapeRows> batch) {
     std::vector<Draft*> asking;
+    std::vector<RequestOnState> asked;
     for (ShapeRows& shape : batch) {
       for (Draft& draft : shape.drafts) {
-        if (!draft.open.empty()) asking.push_back(&draft);
+        if (!std::exchange(draft.open, false)) continue;
+        asking.push_back(&draft);
+        asked.push_back({&requests_[draft.row.requests.front()], &current()});
       }
     }
-    for (std::size_t i = 0; !asking.empty() && !budget_.stopped(); ++i) {
-      std::vector<RequestOnState> asked;
-      for (const Draft* draft : asking) {
-        asked.push_back({&requests_[draft->row.requests.front()], draft->open[i].state});
-      }
-      const std::int64_t charged = budget_.charged();
-      const std::vector<WorkloadAnswer> answers = engine_.Nominate(asked);
-      if (budget_.stopped()) return;
-      std::vector<Draft*> left;
-      for (std::size_t a = 0; a < asking.size(); ++a) {
-        Draft& draft = *asking[a];
-        if (Fits(answers[a])) {
-          draft.row.anywhere = draft.open[i].step;
-        } else if (i + 1 < draft.open.size()) {
-          left.push_back(&draft);
-        }
-      }
-      budget_.Release(budget_.charged() - charged);
-      asking = std::move(left);
+    if (asking.empty() || budget_.stopped()) return;
+    const std::int64_t charged = budget_.charged();
+    const std::vector<WorkloadAnswer> answers = engine_.Nominate(asked);
+    if (budget_.stopped()) return;
+    for (std::size_t a = 0; a < asking.size(); ++a) {
+      if (Fits(answers[a])) asking[a]->row.anywhere = step_;
     }
+    budget_.Release(budget_.charged() - charged);
+  }
+
+  // Marks the drafts of a batch of which every step is known; returns whether there are others.
+  bool FindDone(std::span<ShapeRows> batch) const {
+    bool left = false;
     for (ShapeRows& shape : batch) {
-      for (Draft& draft : shape.drafts) draft.open.clear();
+      for (Draft& draft : shape.drafts) {
+        const AtlasRow& row = draft.row;
+        draft.done = draft.done || (row.anywhere != never_ &&
+                                    std::ranges::find(row.steps, never_) == row.steps.end());
+        left = left || !(draft.done || draft.constant);
+      }
     }
+    return left;
   }
 
   const Engine& engine_;
   const ClusterState& state_;
   const std::span<const WorkloadRequest> requests_;
   WorkBudget& budget_;
-  const VictimsByFlavor held_;
   std::vector<std::int64_t> priorities_;
-  std::vector<std::vector<std::size_t>> of_priority_;  // victims, by index into priorities_
+  std::vector<Leaving> leaving_;
   PriorityStep never_ = 0;
   std::vector<ShapeRows> shapes_;
   std::map<ShapeKey, std::size_t> shape_of_;
@@ -332,8 +372,9 @@ class AtlasSearch::Impl {
   std::optional<std::size_t> alone_;  // the shape of the last request that counts do not decide
   std::size_t next_ = 0;              // of shapes_
   std::int64_t told_bytes_ = 0;       // charged for the last rows
-  std::vector<ClusterState> branches_;
-  std::vector<Step> steps_;  // of branches_
+  PriorityStep step_ = 0;
+  std::optional<ClusterState>
+      branch_;  // without the victims of the current step; absent: nobody is
 };
 
 AtlasSearch::AtlasSearch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -345,9 +386,9 @@ Result<AtlasSearch> AtlasSearch::Open(const Engine& engine, const ClusterState& 
                                       std::span<const WorkloadRequest> requests,
                                       std::span<const Victim> victims,
                                       std::span<const std::int64_t> priorities) {
-  Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/true);
+  const Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/true);
   if (!held) return tl::unexpected(held.error());
-  auto impl = std::make_unique<Impl>(engine, state, requests, *std::move(held), priorities);
+  auto impl = std::make_unique<Impl>(engine, state, requests, *held, priorities);
   if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
   return AtlasSearch(std::move(impl));
 }

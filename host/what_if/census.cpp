@@ -1,10 +1,10 @@
 #include "host/what_if/census.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "host/engine/gang_batch.hpp"
-#include "host/packing/parallel_for.hpp"
 #include "kernels/decisions/roll_up.hpp"
 
 namespace espalier {
@@ -23,49 +23,55 @@ Count GangsIn(std::span<const StoredCount> pods, Count pods_of_gang) {
   return gangs;
 }
 
-GangCensus CountGang(const ClusterState& state, const PodSetRequest& gang, CensusDetail detail,
-                     const FeatureGates& gates, const Backend& backend) {
-  GangCensus census;
+// Resolves a gang on its flavor. Returns what is to be counted, or nothing where that fails, which
+// the census says then.
+std::optional<PlacementJob> JobOfGang(const ClusterState& state, const PodSetRequest& gang,
+                                      const FeatureGates& gates, GangCensus& census) {
   GangShape specification{gang, std::nullopt};
   specification.workers.topology_request = TopologyRequest{.unconstrained = true};
   const auto [specified, failure, resolved] = Resolve(std::move(specification), state, gates);
   if (!failure.empty()) {
     census.failure = failure;
-    return census;
+    return std::nullopt;
   }
   const FlavorState& flavor = *state.Find(gang.flavor);
-  const FlavorSnapshot& snapshot = flavor.snapshot();
-  const PlacementJob job =
-      MakeJob(resolved, flavor, snapshot.FilterOf(*resolved.shape), gang.count);
-  thread_local CountsStorage reused;  // as large as the largest flavor
-  CountsStorage& counts = detail == CensusDetail::kDomains ? census.counts : reused;
-  backend.CountDomains(job, counts);
-  census.pods_of_gang = gang.count;
+  return MakeJob(resolved, flavor, flavor.snapshot().FilterOf(*resolved.shape), gang.count);
+}
+
+// Reads what the domains of a flavor hold of a gang.
+void ReadCounts(const FlavorSnapshot& snapshot, const CountsView& counts, CensusDetail detail,
+                GangCensus& census) {
   const TreeView tree = snapshot.tree();
-  census.pods = SumPods(counts.pods(), {0, tree.LevelEnd(0)});
-  census.levels.push_back({{}, {}, census.pods / gang.count});
+  census.pods = SumPods(counts.pods, {0, tree.LevelEnd(0)});
+  census.levels.push_back({{}, {}, census.pods / census.pods_of_gang});
   for (std::int32_t level = 0; level < tree.level_count; ++level) {
-    const DomainRange domains{tree.LevelBegin(level), tree.LevelEnd(level)};
-    const std::span pods(counts.pods() + domains.begin, static_cast<std::size_t>(domains.size()));
-    census.levels.push_back(
-        {snapshot.levels()[static_cast<std::size_t>(level)], domains, GangsIn(pods, gang.count)});
+    const DomainRange domains = DomainsOf(tree, level);
+    const std::span pods(counts.pods + domains.begin, static_cast<std::size_t>(domains.size()));
+    census.levels.push_back({snapshot.levels()[static_cast<std::size_t>(level)], domains,
+                             GangsIn(pods, census.pods_of_gang)});
   }
-  return census;
+  if (detail == CensusDetail::kDomains) {
+    census.pods_by_domain.assign(counts.pods, counts.pods + tree.domain_count());
+  }
 }
 
 }  // namespace
 
 std::vector<GangCensus> CountGangs(const ClusterState& state, std::span<const PodSetRequest> gangs,
                                    CensusDetail detail, const FeatureGates& gates,
-                                   const Backend& backend) {
+                                   Backend& backend) {
   std::vector<GangCensus> censuses(gangs.size());
-  std::size_t leaves = 0;
-  for (const PodSetRequest& gang : gangs) {
-    const FlavorState* flavor = state.Find(gang.flavor);
-    if (flavor != nullptr) leaves += static_cast<std::size_t>(flavor->snapshot().leaf_count());
+  std::vector<PlacementJob> jobs;  // of an unconstrained gang, which reads every leaf
+  std::vector<GangCensus*> of_job;
+  for (std::size_t i = 0; i < gangs.size(); ++i) {
+    if (auto job = JobOfGang(state, gangs[i], gates, censuses[i])) {
+      censuses[i].pods_of_gang = gangs[i].count;
+      of_job.push_back(&censuses[i]);
+      jobs.push_back(*std::move(job));
+    }
   }
-  ParallelFor(gangs.size(), leaves, [&](std::size_t i) {
-    censuses[i] = CountGang(state, gangs[i], detail, gates, backend);
+  backend.CountEach(jobs, [&](std::size_t i, const CountsView& counts) {
+    ReadCounts(jobs[i].state->snapshot(), counts, detail, *of_job[i]);
   });
   return censuses;
 }

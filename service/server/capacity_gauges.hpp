@@ -20,7 +20,7 @@ class CapacityGauges {
  public:
   // Keeps a reference to `store`, which must outlive the gauges.
   CapacityGauges(const StateStore& store, std::vector<CapacityShape> shapes, FeatureGates gates,
-                 std::shared_ptr<const Backend> backend)
+                 std::shared_ptr<Backend> backend)
       : store_(store), shapes_(std::move(shapes)), gates_(gates), backend_(std::move(backend)) {}
 
   struct Value {
@@ -37,7 +37,7 @@ class CapacityGauges {
   const StateStore& store_;
   const std::vector<CapacityShape> shapes_;
   const FeatureGates gates_;
-  const std::shared_ptr<const Backend> backend_;
+  const std::shared_ptr<Backend> backend_;
   mutable std::mutex mutex_;  // guards all below
   mutable StatePosition counted_{};
   mutable std::vector<Value> values_;

@@ -13,6 +13,7 @@
 
 #include "host/engine/engine.hpp"
 #include "host/engine/request_resolution.hpp"
+#include "tests/engine/counted.hpp"
 #include "tests/engine/evaluated.hpp"
 #include "tests/engine/requests.hpp"
 #include "tests/generated/random.hpp"
@@ -297,6 +298,9 @@ TEST(CpuBackendTest, StatesThatComeAndGoAnswerAsWithFreshCounts) {
         jobs.push_back(RandomJob(of_kind, states.Any()));
         jobs.back().query.pods = random.Between(1, random.Pick({12, 300}));
         jobs.back().simulate_empty = random.Chance(25);
+      }
+      if (random.Chance(30)) {
+        ASSERT_EQ(CountEach(*backend, jobs), CountOneByOne(*backend, jobs));
       }
       std::vector<Evaluated> results(jobs.size());
       const bool together = random.Chance(50);

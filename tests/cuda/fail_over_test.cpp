@@ -8,9 +8,12 @@
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/cuda/emulated_device.hpp"
 #include "host/engine/engine.hpp"
+#include "host/engine/workload_placement.hpp"
+#include "host/packing/flavor_state.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
+#include "tests/engine/counted.hpp"
 
 namespace espalier::fail_over_test {
 namespace {
@@ -66,6 +69,80 @@ TEST_F(FailOver, AFaultAnywhereIsAnsweredByTheCpu) {
     EXPECT_EQ(status.fault->fault, DeviceFault::kLost);
     EXPECT_GT(status.jobs_on_cpu, 0u);
   }
+}
+
+// The jobs of the gangs on a cluster and on a branch of it, counted in more waves than there are
+// states.
+class CountsFailOver : public FailOver {
+ protected:
+  CountsFailOver() : branch_(state_->Branch()) {
+    branch_.Find("gpu")->Add(LeafId(3), {{"nvidia.com/gpu", 1}});
+    const ClusterState* const states[] = {state_.get(), &branch_};
+    for (const ClusterState* state : states) {
+      for (const WorkloadRequest& gang : gangs_) {
+        WorkloadPlacement placement(gang, *state, {});
+        const PlacementJob* job = placement.NextJob();
+        if (job != nullptr) jobs_.push_back(*job);
+      }
+    }
+    counts_ = CountOneByOne(*MakeCpuBackend(1), jobs_);
+  }
+
+  void MakeMemorySmall() { plan_->memory_bytes = 2 << 10; }
+
+  ClusterState branch_;
+  std::vector<PlacementJob> jobs_;
+  std::vector<Counted> counts_;
+};
+
+TEST_F(CountsFailOver, ManyWavesCountWhatMemoryHasNoRoomFor) {
+  int waits = 0;
+  plan_->on_wait = [&] { ++waits; };
+  const auto backend = Make();
+  EXPECT_EQ(CountEach(*backend, jobs_), counts_);
+  EXPECT_EQ(std::exchange(waits, 0), 2) << "one of each state";
+  MakeMemorySmall();
+  EXPECT_EQ(CountEach(*Make(), jobs_), counts_);
+  EXPECT_GT(waits, 8);
+  EXPECT_EQ(plan_->bytes_read_uncleared, 0u);
+  EXPECT_EQ(backend->status().jobs_on_device, jobs_.size());
+  EXPECT_EQ(backend->status().jobs_on_cpu, 0u);
+}
+
+TEST_F(CountsFailOver, WhatIsNotCountedAtAFaultTheCpuCounts) {
+  MakeMemorySmall();
+  const auto works = Make();
+  CountEach(*works, jobs_);
+  const int calls = plan_->calls;
+  ASSERT_GT(calls, 40);
+  bool some_on_device = false;
+  for (int fail_at = 1; fail_at <= calls; ++fail_at) {
+    *plan_ = {};
+    MakeMemorySmall();
+    const auto backend = Make();
+    plan_->fail_at = fail_at;
+    EXPECT_EQ(CountEach(*backend, jobs_), counts_) << "call " << fail_at;
+    const DeviceStatus status = backend->status();
+    EXPECT_FALSE(status.ready);
+    EXPECT_EQ(status.faults, 1u);
+    EXPECT_GT(status.jobs_on_cpu, 0u);
+    EXPECT_EQ(status.jobs_on_cpu + status.jobs_on_device, jobs_.size());
+    some_on_device = some_on_device || status.jobs_on_device > 0;
+  }
+  EXPECT_TRUE(some_on_device);
+}
+
+TEST_F(CountsFailOver, ADeviceThatIsAwayOrNotAskedForLeavesAllToTheCpu) {
+  const auto backend = Make();
+  plan_->fail_at = 1;
+  CountEach(*backend, jobs_);
+  plan_->fail_at = -1;
+  EXPECT_EQ(CountEach(*backend, jobs_), counts_);
+  EXPECT_EQ(backend->status().jobs_on_device, 0u);
+  EXPECT_EQ(backend->status().jobs_declined, 0u);
+  const auto learning = Make({});
+  EXPECT_EQ(CountEach(*learning, jobs_), counts_);
+  EXPECT_EQ(learning->status().jobs_on_cpu, jobs_.size());
 }
 
 // On a branch only the leaves of groups are counted that differ from a state that is gone.

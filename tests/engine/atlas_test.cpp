@@ -197,7 +197,7 @@ TEST(Atlas, EndsWithTheBudget) {
     return rows ? ErrorClass::kInternal : rows.error().error_class;
   };
   EXPECT_EQ(error(0), ErrorClass::kExhausted);
-  EXPECT_EQ(error(3 * state.CloneBytes()), ErrorClass::kExhausted);  // the states of four steps
+  EXPECT_EQ(error(state.CloneBytes() - 1), ErrorClass::kExhausted);  // the state of a step
   EXPECT_EQ(error(100 * state.CloneBytes()), ErrorClass::kInternal);
 }
 

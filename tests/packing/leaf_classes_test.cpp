@@ -25,9 +25,9 @@ std::vector<float> UnitsOf(const float* tiles, std::size_t columns, std::size_t 
 
 TEST(LeafClassesTest, EqualLeavesAreOfOneClass) {
   Random random(5);
-  for (const std::int32_t leaves : {1, 2, 15, 16, 17, 64, 300, 1000}) {
+  for (const std::int32_t leaves : {1, 2, 15, 16, 17, 64, 300, 1000, 40001}) {
     SCOPED_TRACE(leaves);
-    const auto columns = static_cast<std::size_t>(random.Between(1, 9));
+    const auto columns = static_cast<std::size_t>(random.Between(1, leaves > 1000 ? 4 : 9));
     const std::vector<Amount> magnitudes(columns, Amount{1} << 40);
     const auto stride = static_cast<std::size_t>(leaves);
     std::vector<Amount> amounts(stride * columns);
@@ -70,6 +70,14 @@ TEST(LeafClassesTest, NoneWhereTooManyDifferOrNothingIsThere) {
     const auto classes = LeafClasses::Find(tiles, 1000);
     EXPECT_EQ(classes == nullptr ? 0 : classes->count(), distinct == 255 ? 255 : 0);
   }
+  // Few in each part that is looked at alone, and too many of all.
+  std::vector<Amount> amounts(50000);
+  for (std::size_t leaf = 0; leaf < amounts.size(); ++leaf) {
+    amounts[leaf] = static_cast<Amount>(leaf / 16384 * 100 + leaf % 100);
+  }
+  const TiledCapacity tiles(amounts, 50000, 50000, std::vector<Amount>{400});
+  EXPECT_EQ(LeafClasses::Find(tiles, 50000), nullptr);
+  EXPECT_EQ(LeafClasses::Find(tiles, 32768)->count(), 200);
   EXPECT_EQ(LeafClasses::Find(TiledCapacity({}, 0, 0, std::vector<Amount>{1}), 0), nullptr);
   EXPECT_EQ(LeafClasses::Find(TiledCapacity({}, 16, 16, {}), 16), nullptr);
 }
