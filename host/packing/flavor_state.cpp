@@ -377,6 +377,7 @@ void FlavorState::Remove(std::span<const LeafChange> changes) {
 void FlavorState::Remove(std::span<const LeafAmount> amounts) {
   changing_ = GroupStamps::Next();
   std::array<TiledCapacity::LeafAmount, TiledCapacity::kTileLeaves> of_tile;
+  DomainRange stamped;  // leaves of the last group
   for (std::size_t i = 0; i < amounts.size();) {
     // A run of one column, on leaves of one tile that ascend.
     const std::int32_t column = amounts[i].column;
@@ -384,7 +385,11 @@ void FlavorState::Remove(std::span<const LeafAmount> amounts) {
     std::size_t size = 0;
     do {
       const LeafId leaf(amounts[i].leaf);
-      stamps_->Set(static_cast<std::size_t>(snapshot_->GroupOf(leaf)), changing_);
+      if (leaf.value < stamped.begin || leaf.value >= stamped.end) {
+        const std::int32_t group = snapshot_->GroupOf(leaf);
+        stamps_->Set(static_cast<std::size_t>(group), changing_);
+        stamped = snapshot_->GroupLeaves(group);
+      }
       const Amount after = ChangeAmount<SaturatingSubtract>(column, leaf, amounts[i].amount);
       of_tile[size++] = {leaf.value, after};
     } while (++i < amounts.size() && amounts[i].column == column &&

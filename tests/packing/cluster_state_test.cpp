@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -203,6 +204,55 @@ TEST(FlavorStateTest, ManyChangesAreOneAfterTheOther) {
   EXPECT_NE(flavor.remaining(), flavor.snapshot().free());
   flavor.Remove(changes);
   EXPECT_EQ(flavor.remaining(), flavor.snapshot().free());
+}
+
+// Amounts of leaves of a tile in order, out of order, and several of one leaf.
+TEST(FlavorStateTest, AmountsByNumberAreRemovedOneAfterTheOther) {
+  Random random(3);
+  const ClusterState cluster = BuildState(MakeRacks(
+      {.depth = 3, .racks = 40, .racks_of_block = 10, .has = {{"gpu", 50}, {"pods", 110}}}));
+  const FlavorSnapshot& snapshot = cluster.Find("tas")->snapshot();
+  const auto columns = static_cast<std::int64_t>(snapshot.resources().size());
+  for (int round = 0; round < 50; ++round) {
+    ClusterState together = cluster.Clone();
+    ClusterState one_by_one = cluster.Clone();
+    FlavorState& flavor = *together.Find("tas");
+    FlavorState& other = *one_by_one.Find("tas");
+    const Stamp before = std::max(flavor.stamps().latest(), other.stamps().latest());
+    std::vector<LeafAmount> amounts;
+    for (std::int64_t i = random.Between(0, 200); i > 0; --i) {
+      amounts.push_back({static_cast<std::int32_t>(random.Between(0, snapshot.leaf_count() - 1)),
+                         static_cast<std::int32_t>(random.Between(0, columns - 1)),
+                         random.Between(-9, 9)});
+    }
+    if (random.Chance(70)) {
+      std::ranges::sort(amounts, {}, [](const LeafAmount& amount) {
+        return std::tuple(TiledCapacity::TileOf(amount.leaf), amount.column, amount.leaf);
+      });
+    }
+    flavor.Remove(amounts);
+    for (const auto& [leaf, column, amount] : amounts) {
+      other.Remove(LeafId(leaf),
+                   {{snapshot.resources()[static_cast<std::size_t>(column)], amount}});
+    }
+    EXPECT_EQ(flavor.remaining(), other.remaining());
+    const auto tiles = static_cast<std::size_t>(snapshot.leaf_count() + 15) / 16;
+    const TiledCapacity& found = flavor.tiles();
+    const std::size_t width = found.tile_stride();
+    EXPECT_TRUE(std::equal(found.Tile(0), found.Tile(0) + tiles * width, other.tiles().Tile(0)));
+    for (std::size_t tile = 0; tile < tiles; ++tile) {
+      for (std::size_t row = 0; row < width; row += 16) {
+        const std::size_t at = tile / 16 * width + row + tile % 16;
+        EXPECT_EQ(found.Most()[at], other.tiles().Most()[at]);
+      }
+    }
+    const auto changed = [&](const FlavorState& state) {
+      std::vector<std::size_t> groups;
+      state.stamps().ForEachSince(before, [&](std::size_t group) { groups.push_back(group); });
+      return groups;
+    };
+    EXPECT_EQ(changed(flavor), changed(other));
+  }
 }
 
 // Usage replaces other usage whether both name the same resources or not.
