@@ -115,29 +115,27 @@ DeviceResult<StateMirror*> DeviceSession::Mirror(const FlavorState& state) {
 }
 
 std::vector<DeviceSession::OfState> DeviceSession::ByState(std::span<const Evaluation> asked) {
-  std::vector<OfState> states(1);
-  for (const Evaluation& one : asked) {
-    const KnownJob& known = known_.Of(one.job);
-    const auto number = static_cast<std::size_t>(known.state_number);
-    if (number == states.size()) states.emplace_back();
-    OfState& of_state = states[number];
-    of_state.small += one.pods <= known.small.pods ? 1 : 0;
-    of_state.balanced |= known.decide.balanced;
-    of_state.others |= !known.bounded;
+  std::size_t small = 0;
+  for (const Evaluation& one : asked) small += one.pods <= known_.Of(one.job).small.pods ? 1 : 0;
+  std::vector<OfState> states(known_.states().size());
+  for (std::size_t number = 0; number < states.size(); ++number) {
+    states[number].jobs = known_.states()[number];
   }
   if (states.size() == 1) {
+    states.front().small = small;
     states.front().indices.resize(asked.size());
     std::iota(states.front().indices.begin(), states.front().indices.end(), std::size_t{0});
     return states;
   }
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const auto number = static_cast<std::size_t>(known_.Of(asked[i].job).state_number);
-    states[number].indices.push_back(i);
+    const KnownJob& known = known_.Of(asked[i].job);
+    OfState& of_state = states[static_cast<std::size_t>(known.state_number)];
+    of_state.indices.push_back(i);
+    of_state.small += asked[i].pods <= known.small.pods ? 1 : 0;
   }
   return states;
 }
 
-// Bounds the work of the jobs of which it is not known, and counts their evaluations too.
 void DeviceSession::Bound(const JobWork& work, std::span<const PlacementJob> jobs,
                           std::span<const Evaluation> asked, OfState& of_state) {
   of_state.small = 0;
@@ -157,7 +155,7 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
   const DeviceResult<StateMirror*> mirror = Mirror(state);
   if (!mirror) return tl::unexpected(mirror.error());
   const JobWork& work = (*mirror)->work();
-  if (of_state.others) Bound(work, jobs, asked, of_state);
+  if (of_state.jobs.unbounded) Bound(work, jobs, asked, of_state);
   // Few evaluations are one launch, of thread blocks.
   const bool warps = indices.size() > static_cast<std::size_t>(device_->concurrent_blocks());
   const std::size_t small = warps ? of_state.small : 0;
@@ -168,8 +166,8 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
         state.snapshot().tree(), with_balanced,
         static_cast<std::int32_t>(std::min(evaluations, static_cast<std::size_t>(teams))));
   };
-  DeviceResult<void> done =
-      prepare(workspaces_, indices.size() - small, of_state.balanced, device_->concurrent_blocks());
+  DeviceResult<void> done = prepare(workspaces_, indices.size() - small, of_state.jobs.balanced,
+                                    device_->concurrent_blocks());
   if (done) done = prepare(small_workspaces_, small, false, device_->concurrent_warps());
   if (!done) return done;
   while (!indices.empty()) {

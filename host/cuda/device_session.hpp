@@ -54,13 +54,12 @@ class DeviceSession {
   // The evaluations of jobs on one state.
   struct OfState {
     std::vector<std::size_t> indices;  // of what is asked
-    // Of jobs whose work was bounded before.
-    std::size_t small = 0;
-    bool balanced = false;
-    bool others = false;  // there are others
+    std::size_t small = 0;             // of these, as far as the work of their jobs is bounded
+    KnownJobs::OfState jobs;
   };
   // Parts what is asked by states, in the order in which these come.
   std::vector<OfState> ByState(std::span<const Evaluation> asked);
+  // Bounds the work of all jobs on a state.
   void Bound(const JobWork& work, std::span<const PlacementJob> jobs,
              std::span<const Evaluation> asked, OfState& of_state);
   // Makes the evaluations of a state.

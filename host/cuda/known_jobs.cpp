@@ -29,6 +29,7 @@ bool KnownJob::IsOf(const PlacementJob& job) const {
 void KnownJobs::Begin(std::span<const PlacementJob> jobs) {
   ++batch_;
   jobs_ = jobs;
+  states_.clear();
   number_of_state_.clear();
   if (known_.size() > kMostKept) known_.resize(kMostKept);
   if (known_.size() < jobs.size()) known_.resize(jobs.size());
@@ -46,8 +47,12 @@ void KnownJobs::Open(const PlacementJob& job, KnownJob& known) {
     known.layers = job.query.slice.layer_count;
   }
   known.batch = batch_;
-  const auto next = static_cast<std::int32_t>(number_of_state_.size());
+  const auto next = static_cast<std::int32_t>(states_.size());
   known.state_number = number_of_state_.try_emplace(known.state, next).first->second;
+  if (known.state_number == next) states_.emplace_back();
+  OfState& of_state = states_[static_cast<std::size_t>(known.state_number)];
+  of_state.balanced = of_state.balanced || known.decide.balanced;
+  of_state.unbounded = of_state.unbounded || !known.bounded;
 }
 
 }  // namespace espalier

@@ -16,7 +16,8 @@
 
 namespace espalier {
 
-struct KnownJob {
+// What every evaluation of a job reads is in its first 64 bytes.
+struct alignas(64) KnownJob {
   // Returns whether all below is that of the job.
   bool IsOf(const PlacementJob& job) const;
 
@@ -26,12 +27,13 @@ struct KnownJob {
   std::int32_t number = 0;        // among the shapes of the wave
   std::int32_t state_number = 0;  // in the order in which states come
 
-  JobWork::Small small;     // once it is bounded
+  JobWork::Small small;  // once it is bounded
+  DecideShape decide;    // on the counts
+
+  bool bounded = false;
   Count bounded_pods = -1;  // with so many pods or fewer it takes at most
   std::int64_t steps = 0;   // so many steps of a thread block, which are few
-  bool bounded = false;
 
-  DecideShape decide;          // on the counts
   std::int32_t resources = 0;  // that its workers request
   std::int32_t layers = 0;     // of its slices
 
@@ -58,8 +60,13 @@ class KnownJobs {
     return known;
   }
 
-  // Returns the number of states of which jobs were asked for.
-  std::size_t states() const { return number_of_state_.size(); }
+  // What holds for the jobs on one state that were asked for so far.
+  struct OfState {
+    bool balanced = false;   // some are
+    bool unbounded = false;  // the work of some is not bounded yet
+  };
+  // Returns that by the number of the state.
+  const std::vector<OfState>& states() const { return states_; }
 
  private:
   // Jobs that are remembered until the next batch.
@@ -69,7 +76,8 @@ class KnownJobs {
 
   std::uint64_t batch_ = 0;
   std::span<const PlacementJob> jobs_;
-  std::vector<KnownJob> known_;                                      // by position in the table
+  std::vector<KnownJob> known_;  // by position in the table
+  std::vector<OfState> states_;
   std::unordered_map<std::uint64_t, std::int32_t> number_of_state_;  // by identity
 };
 
