@@ -16,6 +16,7 @@ std::string_view KernelName(std::size_t kernel) {
                                                              "index_kernel",
                                                              "decide_kernel",
                                                              "decide_small_kernel",
+                                                             "decide_in_order_kernel",
                                                              "exclusions_kernel",
                                                              "scan",
                                                              "compact_kernel"};

@@ -41,6 +41,18 @@ class DeviceBackend::Turn {
   bool came_ = false;
 };
 
+// A failure in the middle, of the host's memory too, ends the session.
+template <class Call>
+auto DeviceBackend::OnSession(const Call& call) {
+  std::unique_ptr<DeviceSession> session = std::move(session_);
+  auto answers = call(*session);
+  if (answers) {
+    session_ = std::move(session);
+    retry_ = options_.first_retry;
+  }
+  return answers;
+}
+
 DeviceBackend::DeviceBackend(std::string_view name, OpenDevice open, std::shared_ptr<Backend> cpu,
                              const DeviceBackendOptions& options)
     : name_(name),
@@ -119,31 +131,61 @@ std::size_t DeviceBackend::quick_batch() const {
   return status_.ready ? std::max(blocks_ * kOfBlock, kQuickBatch) : kQuickBatch;
 }
 
-std::size_t DeviceBackend::lookahead() const {
+std::size_t DeviceBackend::in_order_batch() const {
+  constexpr std::size_t kInOrderBatch = 4096;
   const std::lock_guard lock(status_mutex_);
-  return status_.ready ? options_.lookahead : 1;
+  return options_.every_batch && status_.ready ? kInOrderBatch : 0;
+}
+
+std::size_t DeviceBackend::EvaluateInOrder(std::span<const PlacementJob> jobs,
+                                           std::span<const Evaluation> asked,
+                                           PlacementColumns& answers) {
+  answers.Clear();
+  if (asked.empty() || in_order_batch() == 0) return 0;
+  WorkBudget& budget = *jobs[static_cast<std::size_t>(asked.front().job)].budget;
+  {
+    const Turn turn(*this, budget);
+    if (!turn.came()) return 0;
+    const DeviceResult<bool> there = HasSession();
+    DeviceResult<PlacementColumns> decided;
+    if (!there) {
+      decided = tl::unexpected(there.error());
+    } else if (*there) {
+      decided =
+          OnSession([&](DeviceSession& session) { return session.EvaluateInOrder(jobs, asked); });
+    }
+    if (!decided) {
+      NoteFault(std::move(decided.error()));
+      return 0;
+    }
+    std::swap(answers, *decided);
+  }
+  if (answers.size() == 0) return 0;
+  budget.Charge(static_cast<std::int64_t>(answers.shares.size() * sizeof(LeafShare)));
+  RecordJobs(answers.size(), 0);
+  return answers.size();
 }
 
 DeviceResult<DeviceAnswers> DeviceBackend::EvaluateOnDevice(std::span<const PlacementJob> jobs,
                                                             std::span<const Evaluation> asked) {
-  if (session_ == nullptr) {
-    if (options_.now() < next_try_) {
-      DeviceAnswers none;
-      none.declined.resize(asked.size());
-      std::iota(none.declined.begin(), none.declined.end(), std::size_t{0});
-      return none;
-    }
-    if (DeviceResult<void> opened = Open(); !opened) {
-      return tl::unexpected(std::move(opened.error()));
-    }
+  const DeviceResult<bool> there = HasSession();
+  if (!there) return tl::unexpected(there.error());
+  if (!*there) {
+    DeviceAnswers none;
+    none.declined.resize(asked.size());
+    std::iota(none.declined.begin(), none.declined.end(), std::size_t{0});
+    return none;
   }
-  // A failure in the middle, of the host's memory too, ends the session.
-  std::unique_ptr<DeviceSession> session = std::move(session_);
-  DeviceResult<DeviceAnswers> answers = session->Evaluate(jobs, asked);
-  if (!answers) return answers;
-  session_ = std::move(session);
-  retry_ = options_.first_retry;
-  return answers;
+  return OnSession([&](DeviceSession& session) { return session.Evaluate(jobs, asked); });
+}
+
+DeviceResult<bool> DeviceBackend::HasSession() {
+  if (session_ != nullptr) return true;
+  if (options_.now() < next_try_) return false;
+  if (DeviceResult<void> opened = Open(); !opened) {
+    return tl::unexpected(std::move(opened.error()));
+  }
+  return true;
 }
 
 void DeviceBackend::NoteFault(DeviceError fault) {

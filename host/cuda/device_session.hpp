@@ -12,6 +12,7 @@
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_counts.hpp"
 #include "host/cuda/device_memory.hpp"
+#include "host/cuda/in_order.hpp"
 #include "host/cuda/state_mirror.hpp"
 #include "host/cuda/wave.hpp"
 #include "host/cuda/workspaces.hpp"
@@ -41,6 +42,12 @@ class DeviceSession {
   DeviceResult<DeviceAnswers> Evaluate(std::span<const PlacementJob> jobs,
                                        std::span<const Evaluation> asked);
 
+  // Makes evaluations in order, each on the state with the placements before it booked, and waits
+  // for the device: as many of the first ones as one launch may, none where the first is not for
+  // this. The state stays as it is. Errors are as above.
+  DeviceResult<PlacementColumns> EvaluateInOrder(std::span<const PlacementJob> jobs,
+                                                 std::span<const Evaluation> asked);
+
  private:
   // Returns the state's mirror, brought up to date.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
@@ -56,6 +63,7 @@ class DeviceSession {
   Workspaces workspaces_;        // of thread blocks
   Workspaces small_workspaces_;  // of warps
   WaveMemory wave_memory_;
+  InOrderBuffers in_order_;
 };
 
 }  // namespace espalier

@@ -53,6 +53,12 @@ bool IsBalanced(const PlacementQuery& query) { return query.balanced && Climbs(q
 
 }  // namespace
 
+std::int32_t MostShares(const PlacementJob& job, Count pods) {
+  const std::int64_t leaves = job.state->snapshot().leaf_count();
+  if (pods >= leaves) return static_cast<std::int32_t>(leaves);
+  return static_cast<std::int32_t>(std::min(leaves, pods + job.query.leaders));
+}
+
 JobWork::JobWork(const TreeView& tree) {
   for (std::int32_t level = 0; level < tree.level_count; ++level) {
     Level& here = levels_.emplace_back();

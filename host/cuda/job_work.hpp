@@ -24,6 +24,10 @@ inline constexpr std::int64_t kMaxBlockSteps = 4'000'000;
 inline constexpr std::int32_t kSmallList = 4096;
 inline constexpr std::int64_t kSmallSteps = kMaxBlockSteps / 32;
 
+// Returns the most shares that an evaluation of a job can get: every share holds a pod or a leader,
+// and no leaf has two.
+std::int32_t MostShares(const PlacementJob& job, Count pods);
+
 // A bound of what deciding an evaluation takes.
 struct BoundedWork {
   std::int64_t steps = 0;

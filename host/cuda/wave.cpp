@@ -15,14 +15,6 @@ constexpr std::int64_t kMaxShares = std::int64_t{1} << 22;
 // as the wave before had, and an eighth. More than that cost a second wait.
 constexpr std::int64_t kEagerShares = std::int64_t{1} << 14;
 
-// Returns the most shares an evaluation can get: every share holds a pod or a leader, and no leaf
-// has two.
-std::int32_t ShareCapacity(const PlacementJob& job, Count pods) {
-  const std::int64_t leaves = job.state->snapshot().leaf_count();
-  if (pods >= leaves) return static_cast<std::int32_t>(leaves);
-  return static_cast<std::int32_t>(std::min(leaves, pods + job.query.leaders));
-}
-
 // Returns where an array of the answers on the device is on the host.
 template <class T>
 const T* Received(const T* array, const WaveMemory& memory) {
@@ -61,7 +53,7 @@ void Wave::Reserve(std::size_t evaluations) {
 DeviceResult<bool> Wave::Add(const Evaluation& evaluation, std::size_t index,
                              const BoundedWork& work, DeviceCountsCache& cache) {
   const PlacementJob& job = jobs_[static_cast<std::size_t>(evaluation.job)];
-  const std::int32_t shares = ShareCapacity(job, evaluation.pods);
+  const std::int32_t shares = MostShares(job, evaluation.pods);
   DecidedTogether& decided = work.small ? small_ : wide_;
   if (!members_.empty()) {
     if (members_.size() == kMaxJobs || share_capacity_ + shares > kMaxShares) return false;
