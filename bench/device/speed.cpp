@@ -43,8 +43,6 @@ namespace {
 
 // Multiply and minimum for one amount of one node and one shape on an H200, all processors busy.
 constexpr double kCellsPerMillisecond = 1.48e10;
-// The lookahead that the service sets for a device that was chosen by name.
-constexpr std::size_t kLookahead = 64;
 
 enum class Kind {
   kCold,     // on a state that nobody has asked before
@@ -333,7 +331,6 @@ int Main(std::string_view name, std::int64_t largest, double seconds, bool kerne
   Sides sides;
   DeviceBackendOptions options;
   options.every_batch = true;
-  options.lookahead = kLookahead;
   auto device = DeviceBackend::Make(
       name,
       [&]() -> DeviceResult<std::unique_ptr<Device>> {

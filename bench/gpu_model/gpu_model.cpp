@@ -43,6 +43,20 @@ constexpr double kLoadsPerScan = 4;
 constexpr double kSmallInstructions = 4000;
 constexpr double kSmallLoads = 30;
 constexpr double kLoadsPerShuffles = 0.25;
+// Placing in order. Of eight gangs that are counted together so many are kept at once, as one of
+// them has no domain within a piece, or what is booked before it changes its answer.
+constexpr double kInOrderThreads = 256;
+constexpr double kKeptTogether = 3.7;
+constexpr double kWideParts = 0.08;             // of the gangs, which the first block decides alone
+constexpr double kInOrderCellInstructions = 4;  // of a cell, eight shapes at a time
+constexpr double kLeafInstructions = 40;        // of a leaf and shape, beside its cells
+// An exchange waits for what was written before, tells it, sees that of another block, and reads.
+constexpr double kExchangeLoads = 4;
+// A decision in memory that is shared: its collectives, and going through a run on one lane.
+constexpr double kInOrderCollectives = 20;
+constexpr double kLoadsPerSharedCollective = 0.5;
+constexpr double kRunLoads = 6;
+constexpr double kStagingLoads = 4;
 // A scan resets its state in a launch of its own, then reads, sums up across blocks and writes.
 constexpr double kScanLoads = 10;
 constexpr double kCompactLoads = 5;      // where the shares of a job are, and few of them
@@ -140,6 +154,26 @@ class WorkOf {
             args.job_count * (1024.0 + sizes_.reached_leaves * columns() * 8),
             Blocks(args.job_count, gpu_.processors * kDecideWarps) *
                 (kSmallLoads + kDecideCollectives * kLoadsPerShuffles + counting)};
+  }
+  // All of it is one after the other: rounds of several gangs, and gangs that are decided alone.
+  Work operator()(const DecideInOrderArgs& args) const {
+    const double leaves = sizes_.level_widths.empty() ? 0 : sizes_.level_widths.back();
+    const double of_piece = std::ceil(leaves / gpu_.processors);
+    const double per_load = gpu_.load_seconds * kInstructionsPerCycle * gpu_.cycles_per_second;
+    const auto counting = [&](double of_block) {
+      return Blocks(of_block, kInOrderThreads) * kInOrderThreads / kWarp * kInOrderTogether *
+             (columns() * kInOrderCellInstructions + kLeafInstructions) / per_load;
+    };
+    const double deciding = kInOrderCollectives * kLoadsPerSharedCollective + kRunLoads;
+    const double round = kStagingLoads + counting(of_piece) + 2 * kExchangeLoads + deciding +
+                         counting(kInOrderThreads);
+    const double wide = kStagingLoads + counting(of_piece) + 2 * kExchangeLoads +
+                        kDecideCollectives * kLoadsPerCollective +
+                        kDecidePasses *
+                            Blocks(Width(sizes_.level_widths.size() / 2), kInOrderThreads) /
+                            kLoadsPerScan;
+    return {0, leaves * columns() * 8,
+            args.job_count * ((1 - kWideParts) / kKeptTogether * round + kWideParts * wide)};
   }
   // Those of shapes on which nothing failed end at once; no more is known of them.
   Work operator()(const ExclusionsArgs& /*args*/) const { return {0, 0, 1}; }

@@ -22,6 +22,8 @@ class PredictingDevice final : public Device {
   std::string_view name() const override { return inner_->name(); }
   std::int32_t concurrent_blocks() const override { return inner_->concurrent_blocks(); }
   std::int32_t concurrent_warps() const override { return inner_->concurrent_warps(); }
+  std::int32_t blocks_in_order() const override { return inner_->blocks_in_order(); }
+  std::size_t block_memory_bytes() const override { return inner_->block_memory_bytes(); }
   std::size_t free_memory_bytes() const override { return inner_->free_memory_bytes(); }
 
   DeviceResult<void*> Allocate(std::size_t bytes) override { return inner_->Allocate(bytes); }

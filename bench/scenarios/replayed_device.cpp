@@ -16,6 +16,8 @@ class ReplayedDevice final : public Device {
   std::string_view name() const override { return "replayed"; }
   std::int32_t concurrent_blocks() const override { return device_->concurrent_blocks(); }
   std::int32_t concurrent_warps() const override { return device_->concurrent_warps(); }
+  std::int32_t blocks_in_order() const override { return device_->blocks_in_order(); }
+  std::size_t block_memory_bytes() const override { return device_->block_memory_bytes(); }
   std::size_t free_memory_bytes() const override { return device_->free_memory_bytes(); }
 
   DeviceResult<void*> Allocate(std::size_t bytes) override {

@@ -88,6 +88,8 @@ class CudaDevice final : public Device {
   std::string_view name() const override { return name_; }
   std::int32_t concurrent_blocks() const override { return concurrent_blocks_; }
   std::int32_t concurrent_warps() const override { return concurrent_warps_; }
+  std::int32_t blocks_in_order() const override { return blocks_in_order_; }
+  std::size_t block_memory_bytes() const override { return block_memory_bytes_; }
   std::size_t free_memory_bytes() const override { return free_memory_bytes_; }
 
   DeviceResult<void*> Allocate(std::size_t bytes) override {
@@ -248,6 +250,11 @@ class CudaDevice final : public Device {
     if (auto done = Check(DecideWarpsPerProcessor(warps), "reading the occupancy"); !done) {
       return done;
     }
+    if (auto done = Check(AllowInOrder(kDevice, blocks_in_order_, block_memory_bytes_),
+                          "reading what runs together");
+        !done) {
+      return done;
+    }
     concurrent_blocks_ = properties.multiProcessorCount * std::max(blocks, 1);
     concurrent_warps_ = properties.multiProcessorCount * std::max(warps, 1);
     if (auto done = KeepFreedMemory(kDevice); !done) return done;
@@ -304,6 +311,8 @@ class CudaDevice final : public Device {
   std::string name_;
   std::int32_t concurrent_blocks_ = 1;
   std::int32_t concurrent_warps_ = 1;
+  int blocks_in_order_ = 0;
+  std::size_t block_memory_bytes_ = 0;
   std::size_t free_memory_bytes_ = 0;
   RepeatedLaunches<CudaGraph> repeated_;
   KernelTimes* times_;

@@ -19,6 +19,7 @@
 #include "kernels/cuda/count_blocks.hpp"
 #include "kernels/cuda/decide_blocks.hpp"
 #include "kernels/cuda/group_blocks.hpp"
+#include "kernels/cuda/in_order_blocks.hpp"
 
 namespace espalier {
 
@@ -45,7 +46,7 @@ using DeviceResult = tl::expected<T, DeviceError>;
 using KernelCall = std::variant<ScatterArgs, MoveShapesArgs, CountLeavesArgs, CountShapeBatchesArgs,
                                 CountGroupsArgs, CountGroupBatchesArgs, CountClassesArgs,
                                 SumClassesArgs, RollUpArgs, IndexArgs, DecideArgs, DecideSmallArgs,
-                                ExclusionsArgs, ScanArgs, CompactArgs>;
+                                DecideInOrderArgs, ExclusionsArgs, ScanArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 
@@ -80,6 +81,10 @@ class Device {
   virtual std::int32_t concurrent_blocks() const = 0;
   // Returns how many warps of the kernel that decides small jobs run at the same time, at least 1.
   virtual std::int32_t concurrent_warps() const = 0;
+  // Returns how many thread blocks of the kernel that decides in order run together, 0 where it
+  // cannot run, and the bytes of memory that the lanes of each may share.
+  virtual std::int32_t blocks_in_order() const = 0;
+  virtual std::size_t block_memory_bytes() const = 0;
   // Returns the bytes that were free when the device was opened.
   virtual std::size_t free_memory_bytes() const = 0;
 

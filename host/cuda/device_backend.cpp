@@ -41,6 +41,24 @@ class DeviceBackend::Turn {
   bool came_ = false;
 };
 
+template <class Work>
+DeviceResult<bool> DeviceBackend::WithSession(const Work& work) {
+  if (session_ == nullptr) {
+    if (options_.now() < next_try_) return false;
+    if (DeviceResult<void> opened = Open(); !opened) {
+      return tl::unexpected(std::move(opened.error()));
+    }
+  }
+  // A failure in the middle, of the host's memory too, ends the session.
+  std::unique_ptr<DeviceSession> session = std::move(session_);
+  if (DeviceResult<void> done = work(*session); !done) {
+    return tl::unexpected(std::move(done.error()));
+  }
+  session_ = std::move(session);
+  retry_ = options_.first_retry;
+  return true;
+}
+
 DeviceBackend::DeviceBackend(std::string_view name, OpenDevice open, std::shared_ptr<Backend> cpu,
                              const DeviceBackendOptions& options)
     : name_(name),
@@ -120,27 +138,37 @@ std::size_t DeviceBackend::quick_batch() const {
   return status_.ready ? std::max(blocks_ * kOfBlock, kQuickBatch) : kQuickBatch;
 }
 
-std::size_t DeviceBackend::lookahead() const {
+std::size_t DeviceBackend::in_order_batch() const {
+  constexpr std::size_t kInOrderBatch = 4096;
   const std::lock_guard lock(status_mutex_);
-  return status_.ready ? options_.lookahead : 1;
+  return options_.every_batch && status_.ready ? kInOrderBatch : 0;
 }
 
-template <class Work>
-DeviceResult<bool> DeviceBackend::WithSession(const Work& work) {
-  if (session_ == nullptr) {
-    if (options_.now() < next_try_) return false;
-    if (DeviceResult<void> opened = Open(); !opened) {
-      return tl::unexpected(std::move(opened.error()));
+std::size_t DeviceBackend::EvaluateInOrder(std::span<const PlacementJob> jobs,
+                                           std::span<const Evaluation> asked,
+                                           PlacementColumns& answers) {
+  answers.Clear();
+  if (asked.empty() || in_order_batch() == 0) return 0;
+  WorkBudget& budget = *jobs[static_cast<std::size_t>(asked.front().job)].budget;
+  {
+    const Turn turn(*this, budget);
+    if (!turn.came()) return 0;
+    const DeviceResult<bool> decided =
+        WithSession([&](DeviceSession& session) -> DeviceResult<void> {
+          DeviceResult<PlacementColumns> columns = session.EvaluateInOrder(jobs, asked);
+          if (!columns) return tl::unexpected(std::move(columns.error()));
+          answers = *std::move(columns);
+          return {};
+        });
+    if (!decided) {
+      NoteFault(decided.error());
+      return 0;
     }
   }
-  // A failure in the middle, of the host's memory too, ends the session.
-  std::unique_ptr<DeviceSession> session = std::move(session_);
-  if (DeviceResult<void> done = work(*session); !done) {
-    return tl::unexpected(std::move(done.error()));
-  }
-  session_ = std::move(session);
-  retry_ = options_.first_retry;
-  return true;
+  if (answers.size() == 0) return 0;
+  budget.Charge(static_cast<std::int64_t>(answers.shares.size() * sizeof(LeafShare)));
+  RecordJobs(answers.size(), 0);
+  return answers.size();
 }
 
 DeviceResult<DeviceAnswers> DeviceBackend::EvaluateOnDevice(std::span<const PlacementJob> jobs,

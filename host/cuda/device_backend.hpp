@@ -22,8 +22,7 @@
 namespace espalier {
 
 struct DeviceBackendOptions {
-  bool every_batch = false;   // every batch goes to the device, not only those that Crossover sends
-  std::size_t lookahead = 1;  // requests in order decided together; see Backend
+  bool every_batch = false;  // every batch goes to the device, not only those that Crossover sends
   // Wait before the device is opened again after a fault; doubled after each failure.
   std::chrono::milliseconds first_retry{1000};
   std::chrono::milliseconds last_retry{60000};
@@ -71,8 +70,10 @@ class DeviceBackend final : public Backend {
   void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) override;
   // Returns as many as keep the whole device busy, or as on the CPU while there is none.
   std::size_t quick_batch() const override;
-  // Returns the lookahead of the options, or 1 while there is no device.
-  std::size_t lookahead() const override;
+  // Decides in order on the device where every batch goes there, none while there is no device.
+  std::size_t in_order_batch() const override;
+  std::size_t EvaluateInOrder(std::span<const PlacementJob> jobs, std::span<const Evaluation> asked,
+                              PlacementColumns& answers) override;
 
   // Returns the current status. Thread-safe.
   DeviceStatus status() const;

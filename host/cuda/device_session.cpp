@@ -14,6 +14,9 @@ constexpr std::size_t kMaxMirrors = 8;
 // Counts that are copied back at once, at most: as much page-locked memory is held for them.
 constexpr std::size_t kMostCopied = std::size_t{32} << 20;
 
+// Shares that one launch may decide in order at most: 64 MiB of memory.
+constexpr std::int64_t kMaxSharesInOrder = std::int64_t{1} << 22;
+
 // Shares of the memory that is free; the rest is for mirrors and answers.
 std::size_t CountsBytes(const Device& device) { return device.free_memory_bytes() / 4; }
 std::size_t WorkspaceBytes(const Device& device) { return device.free_memory_bytes() / 8; }
@@ -43,7 +46,8 @@ DeviceSession::DeviceSession(std::unique_ptr<Device> device)
       workspaces_(*device_, WorkspaceBytes(*device_), {}),
       small_workspaces_(*device_, SmallWorkspaceBytes(*device_),
                         {.longest_list = kSmallList, .leaders = false}),
-      wave_memory_(*device_) {}
+      wave_memory_(*device_),
+      in_order_(*device_) {}
 
 DeviceSession::~DeviceSession() {
   // Queued work may still use memory that goes first; a device that is lost has none.
@@ -196,6 +200,40 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
     if (!done) return done;
   }
   return {};
+}
+
+DeviceResult<PlacementColumns> DeviceSession::EvaluateInOrder(std::span<const PlacementJob> jobs,
+                                                              std::span<const Evaluation> asked) {
+  const auto job_of = [&](const Evaluation& evaluation) -> const PlacementJob& {
+    return jobs[static_cast<std::size_t>(evaluation.job)];
+  };
+  PlacementColumns answers;
+  if (asked.empty() || !FitsInOrder(job_of(asked.front()))) return answers;
+  const FlavorState& state = *job_of(asked.front()).state;
+  const InOrderPieces pieces =
+      SpreadInOrder(state.snapshot().tree(),
+                    static_cast<std::int32_t>(state.snapshot().resources().size()), *device_);
+  if (pieces.unit_begin.empty()) return answers;
+  const DeviceResult<StateMirror*> mirror = Mirror(state);
+  if (!mirror) return tl::unexpected(mirror.error());
+  std::size_t count = 0;
+  std::int64_t steps = 0;
+  std::int64_t shares = 0;
+  for (; count < asked.size(); ++count) {
+    const PlacementJob& job = job_of(asked[count]);
+    if (job.state != &state || !FitsInOrder(job)) break;
+    steps += StepsInOrder(job, asked[count].pods, (*mirror)->work(), pieces.extent);
+    shares += MostShares(state.snapshot().leaf_count(), asked[count].pods, /*leader=*/false);
+    if (steps > kMaxBlockSteps || shares > kMaxSharesInOrder) break;
+  }
+  if (count == 0) return answers;
+  DeviceResult<void> done = workspaces_.Prepare(state.snapshot().tree(), false, 1);
+  if (done) {
+    done = DecideInOrder(*device_, **mirror, pieces, jobs, asked.first(count), workspaces_,
+                         in_order_, answers);
+  }
+  if (!done) return tl::unexpected(done.error());
+  return answers;
 }
 
 }  // namespace espalier

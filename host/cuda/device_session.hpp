@@ -12,6 +12,7 @@
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_counts.hpp"
 #include "host/cuda/device_memory.hpp"
+#include "host/cuda/in_order.hpp"
 #include "host/cuda/job_work.hpp"
 #include "host/cuda/known_jobs.hpp"
 #include "host/cuda/state_mirror.hpp"
@@ -47,6 +48,11 @@ class DeviceSession {
   // also before an error, after which the session must not be used again.
   DeviceResult<void> CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit,
                                std::vector<std::size_t>& counted);
+  // Makes evaluations in order, each on the state with the placements before it booked, and waits
+  // for the device: as many of the first ones as one launch may, none where the first is not for
+  // this. The state stays as it is. Errors are as above.
+  DeviceResult<PlacementColumns> EvaluateInOrder(std::span<const PlacementJob> jobs,
+                                                 std::span<const Evaluation> asked);
 
  private:
   // Returns the state's mirror, brought up to date.
@@ -78,6 +84,7 @@ class DeviceSession {
   Workspaces workspaces_;        // of thread blocks
   Workspaces small_workspaces_;  // of warps
   WaveMemory wave_memory_;
+  InOrderBuffers in_order_;
 };
 
 }  // namespace espalier

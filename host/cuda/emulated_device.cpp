@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -43,6 +44,8 @@ class EmulatedDevice final : public Device {
   std::string_view name() const override { return "emulated"; }
   std::int32_t concurrent_blocks() const override { return options_.concurrent_blocks; }
   std::int32_t concurrent_warps() const override { return kWarpsOfBlock * concurrent_blocks(); }
+  std::int32_t blocks_in_order() const override { return options_.blocks_in_order; }
+  std::size_t block_memory_bytes() const override { return options_.block_memory_bytes; }
   std::size_t free_memory_bytes() const override { return options_.free_memory_bytes; }
 
   // Pages of its own, so that they can be closed to the host.
@@ -129,7 +132,7 @@ class EmulatedDevice final : public Device {
     for (std::int32_t y = 0; y < grid.y; ++y) {
       for (std::int32_t x = 0; x < grid.x; ++x) {
         if (in_order) {
-          RunOnTeam(args, {x, y});  // allocates nothing
+          RunOnTeam(args, Grid{x, y});  // allocates nothing
         } else {
           blocks.push_back({x, y});
         }
@@ -146,17 +149,53 @@ class EmulatedDevice final : public Device {
     run();
   }
 
+  // All blocks run together, each with memory of its own; they begin in any order.
+  void RunKernel(const DecideInOrderArgs& args) {
+    std::vector<std::int32_t> blocks(static_cast<std::size_t>(GridOf(args).x));
+    if (blocks.empty()) return;
+    std::iota(blocks.begin(), blocks.end(), 0);
+    if (options_.block_order != 0) std::ranges::shuffle(blocks, order_);
+    const std::size_t size =
+        InOrderMemory(args.extent, nullptr).bytes / sizeof(std::max_align_t) + 1;
+    std::vector<std::max_align_t> memory(size * blocks.size());
+    std::memset(memory.data(), kPoison, memory.size() * sizeof(std::max_align_t));
+    const auto run = [&](std::size_t i) {
+      RunOnTeam(args, Grid{blocks[i], 0}, reinterpret_cast<std::byte*>(memory.data() + i * size));
+    };
+    // No block begins before all can: they wait for each other.
+    enum : int { kNotYet, kBegin, kNever };
+    std::atomic<int> begin = kNotYet;
+    const auto tell = [&](int what) {
+      begin = what;
+      begin.notify_all();
+    };
+    std::vector<std::jthread> others;
+    try {
+      for (std::size_t i = 1; i < blocks.size(); ++i) {
+        others.emplace_back([&, i] {
+          begin.wait(kNotYet);
+          if (begin == kBegin) run(i);
+        });
+      }
+    } catch (...) {
+      tell(kNever);
+      throw;
+    }
+    tell(kBegin);
+    run(0);
+  }
+
   void RunKernel(const ScanArgs& args) {
     std::inclusive_scan(args.counts, args.counts + args.size, args.ends);
   }
 
-  template <class Args>
-  void RunOnTeam(const Args& args, Grid block) {
+  template <class... Args>
+  void RunOnTeam(const Args&... args) {
     if (options_.lanes == 1) {
       SerialTeam team;
-      RunBlock(team, args, block);
+      RunBlock(team, args...);
     } else {
-      ThreadTeam::Run(options_.lanes, [&](auto& team) { RunBlock(team, args, block); });
+      ThreadTeam::Run(options_.lanes, [&](auto& team) { RunBlock(team, args...); });
     }
   }
 

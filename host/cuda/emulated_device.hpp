@@ -15,7 +15,9 @@ struct EmulatedDeviceOptions {
   std::int32_t blocks_at_once = 1;     // threads that run the blocks of a kernel
   std::uint64_t block_order = 0;       // seed of the order that blocks begin in; 0: by position
   std::int32_t concurrent_blocks = 2;  // workspaces that the back end makes
-  std::size_t free_memory_bytes = std::size_t{2} << 30;  // as the back end is told
+  std::int32_t blocks_in_order = 2;    // threads, or teams of them, that run one kernel together
+  std::size_t block_memory_bytes = std::size_t{16} << 20;  // of each of these
+  std::size_t free_memory_bytes = std::size_t{2} << 30;    // as the back end is told
   bool guard_memory = false;     // makes host code that touches device memory crash
   bool poison_memory = false;    // fills new device memory with bytes that no array begins with
   int* replays = nullptr;        // counts sequences that ran from a recording

@@ -40,6 +40,14 @@ bool FitsClasses(const PlacementJob& job) {
          fits(shape.leader, nullptr);
 }
 
+double InverseOf(Amount request) { return request == 0 ? 0 : Reciprocal<double>(request); }
+
+double SliceInverseOf(const PlacementJob& job) {
+  const SliceRule& slice = job.shape->slice;
+  const bool sliced = slice.level == job.state->snapshot().tree().lowest();
+  return sliced && slice.size < kExactAmount ? Reciprocal<double>(slice.size) : 0;
+}
+
 ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs,
                           const ResidentShape* const* shapes, CapacityView capacity,
                           Packer& packer) {
@@ -55,17 +63,12 @@ ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs,
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const PodShape& shape = *jobs[j]->shape;
     for (std::size_t i = 0; i < shape.workers.amounts.size(); ++i) {
-      const Amount amount = shape.workers.amounts[i];
-      if (amount == 0) continue;  // never limits
       const auto column = std::ranges::lower_bound(columns, shape.workers.columns[i]);
       const std::size_t at =
           static_cast<std::size_t>(column - columns.begin()) * kShapesPerBlock + j;
-      inverse[at] = Reciprocal<double>(amount);
+      inverse[at] = InverseOf(shape.workers.amounts[i]);
     }
-    const bool sliced = shape.slice.level == jobs[j]->state->snapshot().tree().lowest();
-    if (sliced && shape.slice.size < kExactAmount) {
-      slice_inverse[j] = Reciprocal<double>(shape.slice.size);
-    }
+    slice_inverse[j] = SliceInverseOf(*jobs[j]);
   }
   ShapeBatch batch;
   batch.capacity = capacity;

@@ -18,6 +18,11 @@ bool FitsShapeBatch(const PlacementJob& job);
 // the node filter decide.
 bool FitsClasses(const PlacementJob& job);
 
+// Return what such a job's counts are multiplied with: the reciprocal of a request, 0 where it
+// never limits, and that of the pods per slice, 0 where there are no slices on leaves.
+double InverseOf(Amount request);
+double SliceInverseOf(const PlacementJob& job);
+
 // Packs a batch of 1 to kShapesPerBlock jobs for which FitsShapeBatch holds, all on one capacity.
 // `shapes` is where the list of their shapes is on the device, in the order of `jobs`.
 ShapeBatch PackShapeBatch(std::span<const PlacementJob* const> jobs,

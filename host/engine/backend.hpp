@@ -160,9 +160,17 @@ class Backend {
   // about as many as take little longer than one.
   virtual std::size_t quick_batch() const { return kQuickBatch; }
 
-  // Returns how many requests in order should be decided together, before it is known that the
-  // later answers are still valid; 1 means one by one.
-  virtual std::size_t lookahead() const { return 1; }
+  // Returns how many evaluations a call of EvaluateInOrder should have; 0: it makes none.
+  virtual std::size_t in_order_batch() const { return 0; }
+  // Makes evaluations one after the other, each on the state with the placements before it booked;
+  // that state itself does not change. Answers as many of the first ones as it can in this way, in
+  // rows of `answers`, which it overwrites, and returns how many; 0 also where it cannot make the
+  // first one, which Evaluate can. Once the jobs' budget is stopped answers are meaningless.
+  virtual std::size_t EvaluateInOrder(std::span<const PlacementJob> /*jobs*/,
+                                      std::span<const Evaluation> /*asked*/,
+                                      PlacementColumns& /*answers*/) {
+    return 0;
+  }
 
   // Returns what places trees beside this back end, or null.
   TreePlacer* trees() const { return trees_.get(); }

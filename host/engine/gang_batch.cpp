@@ -101,19 +101,15 @@ class GangBatch::Requests final : public PlacementRequests {
     if (!steps_.none()) return steps_.Keep(request - first_, batch_.budget_, answers_);
     return Append(*decided_, next_row_++, batch_.budget_, answers_);
   }
-  void Book(std::size_t request, BookedLeaves* booked) override {
+  void Book(std::size_t request) override {
     if (answers_.status[request] != PlacementStatus::kPlaced) return;
     const GangRow& gang = gangs_[request];
     if (gang.is_stepped()) {
       const WorkloadRequest& workload = *batch_.stepped_[gang.stepped_index()].request;
-      return BookNamed(BookedUsage(workload, answers_.stepped.back()), booked);
+      return state_->AddUsage(BookedUsage(workload, answers_.stepped.back()));
     }
     const std::span<const LeafShare> shares = answers_.SharesOf(request);
     const ResolvedGangShape& shape = batch_.ShapeOf(gang);
-    if (booked != nullptr) {
-      const FlavorState& flavor = *batch_.StateOf(gang);
-      for (const LeafShare& share : shares) booked->Note(flavor, share.leaf);
-    }
     state_->Find(shape.specification.workers.flavor)->Book(shares, *shape.resolved.shape);
   }
 
@@ -211,16 +207,6 @@ class GangBatch::Requests final : public PlacementRequests {
     answers_.share_end.push_back(static_cast<std::uint32_t>(answers_.shares.size()));
     answers_.stepped.push_back(std::move(answer));
     return true;
-  }
-
-  void BookNamed(const std::vector<FlavorLeafUsage>& usage, BookedLeaves* booked) {
-    for (const FlavorLeafUsage& entry : usage) {
-      if (booked == nullptr) break;
-      const FlavorState* flavor = std::as_const(*state_).Find(entry.flavor);
-      const LeafId leaf = flavor != nullptr ? flavor->snapshot().FindLeaf(entry.leaf) : LeafId();
-      if (leaf.valid()) booked->Note(*flavor, leaf);
-    }
-    state_->AddUsage(usage);
   }
 
   const GangBatch& batch_;
@@ -326,7 +312,7 @@ void GangBatch::NominateResolved(Backend& backend, std::span<const GangRow> gang
 void GangBatch::PlaceInOrder(Backend& backend, ClusterState& state, std::span<const GangRow> gangs,
                              GangAnswers& answers, const AnsweredProgress& progress) {
   Requests requests(*this, gangs, &state, answers);
-  PlaceInRounds(backend, requests, budget_, progress);
+  PlaceOneByOne(backend, requests, budget_, progress);
 }
 
 PlacementFailure GangBatch::Describe(std::span<const GangRow> gangs, const GangAnswers& answers,

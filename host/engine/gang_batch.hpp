@@ -85,8 +85,7 @@ class GangBatch {
   void Nominate(Backend& backend, std::span<const GangRow> gangs, GangAnswers& answers,
                 const AnsweredProgress& progress = {});
   // Answers in order: books the placement of a gang into `state`, the one given to the constructor,
-  // before the next is answered. Where the back end looks ahead, several are decided together; the
-  // answers are the same.
+  // before the next is answered.
   void PlaceInOrder(Backend& backend, ClusterState& state, std::span<const GangRow> gangs,
                     GangAnswers& answers, const AnsweredProgress& progress = {});
 

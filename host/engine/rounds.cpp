@@ -1,8 +1,7 @@
 #include "host/engine/rounds.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <numeric>
+#include <span>
 #include <utility>
 
 #include "host/engine/chunks.hpp"
@@ -10,8 +9,6 @@
 namespace espalier {
 namespace {
 
-// Requests that are decided together at first where the back end looks ahead.
-constexpr std::size_t kFirstRound = 8;
 // Requests answered one by one whose counts are brought up to date together: what the requests
 // before them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
@@ -21,8 +18,7 @@ constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
 // The memory in which requests are decided.
 struct RoundMemory {
   RequestJobs asked;
-  PlacementColumns round;    // the answers of the last round
-  PlacementColumns answers;  // to everything asked, where StillValid needs them
+  PlacementColumns round;  // the answers of the last round
 };
 
 // Decides requests in memory that the thread keeps for its next call.
@@ -36,11 +32,9 @@ class Rounds {
   }
   ~Rounds() {
     memory_.asked.shared = 0;
-    ClearJobs();  // lets go of the shapes
+    memory_.asked.Clear();  // lets go of the shapes
     memory_.round.Clear();
-    memory_.answers.Clear();
-    const std::size_t shares = memory_.round.shares.capacity() + memory_.answers.shares.capacity();
-    if (shares <= kMostKeptShares) kept_ = std::move(memory_);
+    if (memory_.round.shares.capacity() <= kMostKeptShares) kept_ = std::move(memory_);
   }
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
@@ -53,85 +47,48 @@ class Rounds {
     if (!asked.asked.empty()) backend_.Prepare(asked.jobs, asked.asked);
   }
 
-  // Decides the requests [first, first + count), on the state as it is. Keeps the jobs where
-  // StillValid is to be asked. Returns false when the work is to stop.
-  bool Decide(std::size_t first, std::size_t count, bool keep_jobs) {
+  // Decides the requests [first, first + count), on the state as it is. Returns false when the work
+  // is to stop.
+  bool Decide(std::size_t first, std::size_t count) {
     RequestJobs& asked = memory_.asked;
-    ClearJobs();
-    memory_.answers.Clear();
     requests_.Open(first, count);
-    bool several_rounds = false;
     for (;;) {
-      if (!keep_jobs) ClearJobs();
-      const std::size_t begin = asked.asked.size();
+      asked.Clear();
       requests_.AppendJobs(asked);
       if (budget_.stopped()) return false;
-      if (asked.asked.size() == begin) break;
-      if (keep_jobs && !ChargeFrom(begin)) return false;
-      const auto of_round = std::span<const Evaluation>(asked.asked).subspan(begin);
-      backend_.Evaluate(asked.jobs, of_round, memory_.round);
+      if (asked.asked.empty()) return true;
+      backend_.Evaluate(asked.jobs, asked.asked, memory_.round);
       if (budget_.stopped()) return false;
-      if (keep_jobs) memory_.answers.AddRows(memory_.round);
       if (!requests_.Accept(memory_.round)) return false;
-      several_rounds = begin > 0;
     }
-    if (keep_jobs) SortJobs(several_rounds);
-    return true;
   }
 
-  // Returns whether the request would still be decided as it was, now that what is in `booked` is
-  // booked. Must be called for requests in order, and before one is kept.
-  bool StillValid(std::size_t request, BookedLeaves& booked) {
-    const RequestJobs& asked = memory_.asked;
-    bool valid = true;
-    for (; next_ < by_request_.size() && asked.requests[by_request_[next_]] == request; ++next_) {
-      const std::size_t row = by_request_[next_];
-      valid =
-          valid && booked.StillValid(JobOf(asked.jobs, asked.asked[row]), memory_.answers.At(row));
-    }
-    return valid;
+  // Decides as many requests from `first` on as the back end does in a row, each on the state with
+  // those before it booked. Returns how many; they are open then.
+  std::size_t DecideInOrder(std::size_t first) {
+    RequestJobs& asked = memory_.asked;
+    const std::size_t most = std::min(backend_.in_order_batch(), requests_.size() - first);
+    if (most == 0) return 0;
+    asked.Clear();
+    requests_.AppendUpcoming(first, most, asked);
+    std::size_t run = 0;  // requests without one between them that has no such evaluation
+    while (run < asked.requests.size() && asked.requests[run] == first + run) ++run;
+    const std::size_t decided = backend_.EvaluateInOrder(
+        asked.jobs, std::span(std::as_const(asked.asked)).first(run), memory_.round);
+    if (decided == 0 || budget_.stopped()) return 0;
+    asked.Clear();
+    requests_.Open(first, decided);
+    requests_.AppendJobs(asked);
+    return requests_.Accept(memory_.round) ? decided : 0;
   }
 
  private:
-  void ClearJobs() {
-    memory_.asked.Clear();
-    budget_.Release(std::exchange(kept_bytes_, 0));
-  }
-
-  // Charges what was asked from `begin` on, each with a list of what its job assumes. Returns false
-  // when the work is to stop.
-  bool ChargeFrom(std::size_t begin) {
-    std::int64_t bytes = 0;
-    for (const Evaluation& evaluation : std::span(memory_.asked.asked).subspan(begin)) {
-      const PlacementJob& job = memory_.asked.jobs[static_cast<std::size_t>(evaluation.job)];
-      const std::size_t columns = job.state->snapshot().resources().size();
-      bytes += static_cast<std::int64_t>(sizeof(PlacementJob) + sizeof(PlacementResult) +
-                                         job.assumed.size() *
-                                             (sizeof(AssumedLeaf) + columns * sizeof(Amount)));
-    }
-    kept_bytes_ += bytes;
-    return budget_.Charge(bytes);
-  }
-
-  // Sorts what was asked by the requests that it is of.
-  void SortJobs(bool several_rounds) {
-    next_ = 0;
-    by_request_.resize(memory_.asked.asked.size());
-    std::iota(by_request_.begin(), by_request_.end(), std::size_t{0});
-    if (!several_rounds) return;
-    std::ranges::stable_sort(by_request_, {},
-                             [&](std::size_t row) { return memory_.asked.requests[row]; });
-  }
-
   static thread_local RoundMemory kept_;
 
   Backend& backend_;
   PlacementRequests& requests_;
   WorkBudget& budget_;
   RoundMemory memory_;
-  std::int64_t kept_bytes_ = 0;          // charged for kept jobs
-  std::vector<std::size_t> by_request_;  // evaluations, by their requests
-  std::size_t next_ = 0;                 // of those
 };
 
 thread_local RoundMemory Rounds::kept_;
@@ -144,7 +101,7 @@ void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t
   Chunks chunks(budget, most_at_once, backend.quick_batch());
   for (std::size_t done = 0; done < requests.size() && chunks.Begin();) {
     const std::size_t end = done + std::min(chunks.size(), requests.size() - done);
-    if (!rounds.Decide(done, end - done, false)) return;
+    if (!rounds.Decide(done, end - done)) return;
     for (; done < end; ++done) {
       if (!requests.Keep(done)) return;
     }
@@ -152,29 +109,22 @@ void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t
   }
 }
 
-void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& budget,
+void PlaceOneByOne(Backend& backend, PlacementRequests& requests, WorkBudget& budget,
                    const AnsweredProgress& progress) {
   Rounds rounds(backend, requests, budget);
-  BookedLeaves booked;
-  std::size_t ahead = kFirstRound;
   for (std::size_t done = 0; done < requests.size();) {
     if (!budget.MayContinue()) return;
-    const std::size_t count = std::min({ahead, backend.lookahead(), requests.size() - done});
-    if (count == 1 && done % kPrepareBatch == 0) rounds.Prepare(done);
-    if (!rounds.Decide(done, count, count > 1)) return;
-    std::size_t kept = 0;
-    for (; kept < count; ++kept) {
-      const std::size_t request = done + kept;
-      // The first of a round is valid in any case.
-      if (count > 1 && !rounds.StillValid(request, booked)) break;
-      if (!requests.Keep(request)) return;
-      requests.Book(request, kept + 1 < count ? &booked : nullptr);
-      if (progress) progress(request + 1);
+    std::size_t decided = rounds.DecideInOrder(done);
+    if (decided == 0) {
+      if (done % kPrepareBatch == 0) rounds.Prepare(done);
+      if (!rounds.Decide(done, 1)) return;
+      decided = 1;
     }
-    done += kept;
-    // Doubles the round when every answer stayed valid, else tries twice the number that did.
-    ahead = 2 * kept;
-    booked.Clear();
+    for (const std::size_t end = done + decided; done < end; ++done) {
+      if (!requests.Keep(done)) return;
+      requests.Book(done);
+      if (progress) progress(done + 1);
+    }
   }
 }
 

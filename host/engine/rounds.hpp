@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "host/engine/backend.hpp"
-#include "host/engine/booked_leaves.hpp"
 #include "host/engine/request.hpp"
 #include "host/model/work_budget.hpp"
 
@@ -61,12 +60,11 @@ class PlacementRequests {
   // Adds the answer of an open request whose jobs have all been answered; open requests are kept in
   // order. Returns false when the work is to stop.
   virtual bool Keep(std::size_t request) = 0;
-  // Books the placement of the request that was kept last, where it has one. Tells `booked`, unless
-  // it is null, about each leaf before its usage changes.
-  virtual void Book(std::size_t request, BookedLeaves* booked) = 0;
+  // Books the placement of the request that was kept last, where it has one.
+  virtual void Book(std::size_t request) = 0;
 
-  // Appends the first evaluations of the next `count` requests as far as they are known without
-  // opening them, for Backend::Prepare.
+  // Appends the evaluations of the next `count` requests that have one, which is known without
+  // opening them.
   virtual void AppendUpcoming(std::size_t /*first*/, std::size_t /*count*/,
                               RequestJobs& /*jobs*/) const {}
 };
@@ -76,10 +74,9 @@ class PlacementRequests {
 void NominateInRounds(Backend& backend, PlacementRequests& requests, std::size_t most_at_once,
                       WorkBudget& budget, const AnsweredProgress& progress = {});
 
-// Answers the requests in order: books each before the next is answered. Where the back end looks
-// ahead, several are decided together on one state, and kept for as long as their answers are those
-// of one by one. Stops early, with meaningless answers, when `budget` is stopped.
-void PlaceInRounds(Backend& backend, PlacementRequests& requests, WorkBudget& budget,
+// Answers the requests in order: books each before the next is answered. The back end decides many
+// in a row where it can. Stops early, with meaningless answers, when `budget` is stopped.
+void PlaceOneByOne(Backend& backend, PlacementRequests& requests, WorkBudget& budget,
                    const AnsweredProgress& progress = {});
 
 }  // namespace espalier

@@ -102,16 +102,22 @@ ESPALIER_HD inline Grid GridOf(const DecideArgs& args) {
   return {args.job_count < args.workspace_count ? args.job_count : args.workspace_count, 1};
 }
 
+// Copies an object on all lanes, which must come together before it is read.
+template <class Team, class T>
+ESPALIER_HD void CopyWords(Team& team, const T& from, T* to) {
+  constexpr std::size_t kWord = sizeof(std::int64_t);
+  static_assert(sizeof(T) % kWord == 0);
+  const auto* source = reinterpret_cast<const unsigned char*>(&from);
+  auto* target = reinterpret_cast<unsigned char*>(to);
+  for (std::size_t at = team.rank() * kWord; at < sizeof(T); at += team.size() * kWord) {
+    memcpy(target + at, source + at, kWord);
+  }
+}
+
 // Writes the query of a shape with so many pods, on all lanes.
 template <class Team>
 ESPALIER_HD void MakeQuery(Team& team, const DecideShape& from, Count pods, PlacementQuery* to) {
-  constexpr std::size_t kWord = sizeof(std::int64_t);
-  static_assert(sizeof(SliceRule) % kWord == 0);
-  const auto* source = reinterpret_cast<const unsigned char*>(&from.shape->slice);
-  auto* target = reinterpret_cast<unsigned char*>(&to->slice);
-  for (std::size_t at = team.rank() * kWord; at < sizeof(SliceRule); at += team.size() * kWord) {
-    memcpy(target + at, source + at, kWord);
-  }
+  CopyWords(team, from.shape->slice, &to->slice);
   if (team.rank() == 0) {
     to->level = from.level;
     to->pods = pods;

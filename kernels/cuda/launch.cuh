@@ -6,8 +6,9 @@
 
 namespace espalier {
 
-inline constexpr int kBulkThreads = 256;    // passes over leaves, domains and shares
-inline constexpr int kDecideThreads = 128;  // one evaluation: lists of dozens to thousands
+inline constexpr int kBulkThreads = 256;     // passes over leaves, domains and shares
+inline constexpr int kDecideThreads = 128;   // one evaluation: lists of dozens to thousands
+inline constexpr int kInOrderThreads = 256;  // counting a piece, and one evaluation at a time
 // Blocks a processor holds at least: without this the compiler saves registers and spills.
 inline constexpr int kBulkBlocks = 4;
 inline constexpr int kGroupBlocks = 2;  // whose threads keep sums of all shapes of a batch

@@ -3,11 +3,14 @@
 // launched.
 #pragma once
 
+#include <cstddef>
+
 #include <cuda_runtime_api.h>
 
 #include "kernels/cuda/count_blocks.hpp"
 #include "kernels/cuda/decide_blocks.hpp"
 #include "kernels/cuda/group_blocks.hpp"
+#include "kernels/cuda/in_order_blocks.hpp"
 
 namespace espalier {
 
@@ -23,6 +26,7 @@ cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
 cudaError_t Launch(const IndexArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideSmallArgs& args, cudaStream_t stream);
+cudaError_t Launch(const DecideInOrderArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const ScanArgs& args, cudaStream_t stream);
 cudaError_t Launch(const CompactArgs& args, cudaStream_t stream);
@@ -55,6 +59,8 @@ cudaError_t CheckKernel<DecideArgs>();
 template <>
 cudaError_t CheckKernel<DecideSmallArgs>();
 template <>
+cudaError_t CheckKernel<DecideInOrderArgs>();
+template <>
 cudaError_t CheckKernel<ExclusionsArgs>();
 template <>
 cudaError_t CheckKernel<ScanArgs>();
@@ -65,5 +71,8 @@ cudaError_t CheckKernel<CompactArgs>();
 cudaError_t DecideBlocksPerProcessor(int& blocks);
 // Sets how many warps of the kernel that decides small jobs it holds at a time.
 cudaError_t DecideWarpsPerProcessor(int& warps);
+// Sets how many blocks of the kernel that decides in order run on the device together, 0 where it
+// cannot, and how many bytes of memory their lanes share in each at most; allows it these.
+cudaError_t AllowInOrder(int device, int& blocks, std::size_t& bytes);
 
 }  // namespace espalier

@@ -11,14 +11,34 @@
 
 namespace espalier {
 
+// A domain and what it holds as one number of 62 bits, by which the tightest comes first: the
+// finest level, then what holds least, then the first. A tree has less than 2^29 domains.
+struct TightestKey {
+  static constexpr int kDomainBits = 29;
+  static constexpr int kHeldBits = 31;
+  static constexpr std::uint64_t kNone = (std::uint64_t{1} << 62) - 1;  // behind all others
+
+  // `held` is 0 or more, `coarseness` how far the level is above the finest that is looked at: less
+  // than 4.
+  static ESPALIER_HD std::uint64_t Of(StoredCount held, std::int32_t domain,
+                                      std::int32_t coarseness = 0) {
+    return static_cast<std::uint64_t>(coarseness) << (kHeldBits + kDomainBits) |
+           static_cast<std::uint64_t>(held) << kDomainBits | static_cast<std::uint32_t>(domain);
+  }
+  static ESPALIER_HD std::int32_t DomainOf(std::uint64_t key) {
+    return static_cast<std::int32_t>(key & ((1u << kDomainBits) - 1));
+  }
+  static ESPALIER_HD std::int32_t CoarsenessOf(std::uint64_t key) {
+    return static_cast<std::int32_t>(key >> (kHeldBits + kDomainBits));
+  }
+};
+
 // An index of how many slices the domains of one level hold, without a leader.
 struct LevelIndex {
   static constexpr StoredCount kNeeds = 256;  // 0 to kNeeds - 1 are told
-  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   StoredCount most = 0;  // slices of one domain; 0 where there is none
-  // By need, the tightest domain that holds so many: its pods in the upper half, its id in the
-  // lower one.
+  // By need, the key of the tightest domain that holds so many, by its pods.
   std::uint64_t tightest[kNeeds] = {};
 
   // Returns whether it tells the tightest domain that holds `need`.
@@ -27,7 +47,7 @@ struct LevelIndex {
   ESPALIER_HD std::int32_t Tightest(Count need) const {
     if (need > most) return -1;
     const std::uint64_t found = tightest[need > 0 ? need : 0];
-    return found == kNone ? -1 : static_cast<std::int32_t>(found & 0xffffffff);
+    return found == TightestKey::kNone ? -1 : TightestKey::DomainOf(found);
   }
 };
 
@@ -62,7 +82,7 @@ ESPALIER_HD void IndexLevel(Team& team, const CountsView& counts, DomainRange le
                             LevelIndex& index) {
   constexpr StoredCount kLast = LevelIndex::kNeeds - 1;
   for (StoredCount v = team.rank(); v <= kLast; v += team.size()) {
-    index.tightest[v] = LevelIndex::kNone;
+    index.tightest[v] = TightestKey::kNone;
   }
   // Of the domains that hold the last need or more, those that hold the least are the tightest.
   StoredCount tightest_of_last = kMaxStored;
@@ -77,9 +97,7 @@ ESPALIER_HD void IndexLevel(Team& team, const CountsView& counts, DomainRange le
   for (std::int32_t d = level.begin + team.rank(); d < level.end; d += team.size()) {
     const StoredCount held = counts.slices[d];
     if (held > tightest_of_last) continue;
-    const std::uint64_t key =
-        static_cast<std::uint64_t>(counts.pods[d]) << 32 | static_cast<std::uint32_t>(d);
-    LowerTo(index.tightest[held < kLast ? held : kLast], key);
+    LowerTo(index.tightest[held < kLast ? held : kLast], TightestKey::Of(counts.pods[d], d));
   }
   team.sync();
   if (team.rank() == 0) index.most = most;
@@ -88,13 +106,13 @@ ESPALIER_HD void IndexLevel(Team& team, const CountsView& counts, DomainRange le
   const StoredCount begin = team.rank() * of_lane;
   const StoredCount end =
       begin + of_lane < LevelIndex::kNeeds ? begin + of_lane : LevelIndex::kNeeds;
-  std::uint64_t next = LevelIndex::kNone;
-  for (StoredCount v = end; v < LevelIndex::kNeeds && next == LevelIndex::kNone; ++v) {
+  std::uint64_t next = TightestKey::kNone;
+  for (StoredCount v = end; v < LevelIndex::kNeeds && next == TightestKey::kNone; ++v) {
     next = index.tightest[v];
   }
   team.sync();
   for (StoredCount v = end; v-- > begin;) {
-    if (index.tightest[v] == LevelIndex::kNone) index.tightest[v] = next;
+    if (index.tightest[v] == TightestKey::kNone) index.tightest[v] = next;
     next = index.tightest[v];
   }
 }

@@ -14,10 +14,6 @@
 namespace espalier {
 namespace {
 
-// Requests in order a device decides together: enough to keep it busy, few enough that not much is
-// decided in vain where gangs are in each other's way.
-constexpr std::size_t kLookahead = 64;
-
 tl::unexpected<Error> UnknownBackend(std::string_view name) {
   return BadInput(fmt::format("unknown back end \"{}\"; there are auto, cpu, cuda and emulated",
                               Excerpt(name)));
@@ -37,10 +33,7 @@ Result<std::shared_ptr<Backend>> MakeBackend(std::string_view name, int threads,
   std::shared_ptr<Backend> cpu = MakeCpuBackend(threads);
   if (name == "cpu" || (name == "auto" && largest_batch < kCrossoverBatch)) return cpu;
   DeviceBackendOptions options;
-  if (name != "auto") {
-    options.every_batch = true;
-    options.lookahead = kLookahead;
-  }
+  options.every_batch = name != "auto";
   if (name == "emulated") {
     return WithTrees(DeviceBackend::Make(
         "emulated", [] { return MakeEmulatedDevice(); }, cpu, options));

@@ -11,7 +11,6 @@ namespace espalier {
 DeviceBackendOptions EveryBatch() {
   DeviceBackendOptions options;
   options.every_batch = true;
-  options.lookahead = 64;
   options.first_retry = std::chrono::hours(1);
   options.last_retry = std::chrono::hours(1);
   return options;

@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-// Returns options with which every batch goes to the device, requests in order many at once;
-// after a fault it stays away for the rest of the test.
+// Returns options with which every batch goes to the device; after a fault it stays away for the
+// rest of the test.
 DeviceBackendOptions EveryBatch();
 
 // Opens the device under test.

@@ -44,6 +44,36 @@ TEST(EmulatedDevice, BlocksInAnyOrderAtTheSameTime) {
   }
 }
 
+// However many blocks run together, in whatever order they begin and with however many threads
+// each; run under ThreadSanitizer. Where a piece does not fit the memory of a block, nothing is in
+// order.
+TEST(EmulatedDevice, BlocksThatDecideInOrderTogether) {
+  const ClusterStateInput cluster = MakeGpuCluster(3, 4, 5, 41);
+  const std::vector<WorkloadRequest> gangs = MakeGangs(40, 42);
+  const auto cpu = Ask(MakeCpuBackend(1), cluster, gangs, PlacementMode::kSequential);
+  const auto in_order = [&](const EmulatedDeviceOptions& options) {
+    const auto plan = std::make_shared<FaultPlan>();
+    std::int32_t decided = 0;
+    plan->on_call = [&decided](const KernelCall& call) {
+      if (const auto* args = std::get_if<DecideInOrderArgs>(&call)) decided += args->job_count;
+    };
+    const auto device = DeviceBackend::Make(
+        "faulty", [&] { return std::make_unique<FaultyDevice>(MakeEmulatedDevice(options), plan); },
+        MakeCpuBackend(1), EveryBatch());
+    ExpectEqual(cpu, Ask(*device, cluster, gangs, PlacementMode::kSequential));
+    EXPECT_EQ((*device)->status().jobs_on_cpu, (*device)->status().jobs_declined);
+    return decided;
+  };
+  EXPECT_GT(in_order({.blocks_in_order = 1}), 10);
+  EXPECT_GT(
+      in_order(
+          {.block_order = 1, .blocks_in_order = 5, .guard_memory = true, .poison_memory = true}),
+      10);
+  EXPECT_GT(in_order({.lanes = 2, .block_order = 2, .blocks_in_order = 2}), 10);
+  EXPECT_EQ(in_order({.blocks_in_order = 2, .block_memory_bytes = 1000}), 0);
+  EXPECT_EQ(in_order({.blocks_in_order = 0}), 0);
+}
+
 // Host code that follows a device pointer would crash, and nothing depends on what new memory has.
 TEST(EmulatedDevice, HostCodeNeverTouchesDeviceMemory) {
   const ClusterStateInput cluster = MakeGpuCluster(2, 4, 6, 9);

@@ -77,6 +77,19 @@ TEST(GpuModelTest, AWarpsDecisionsDoNotDependOnTheWidthOfALevel) {
   EXPECT_GT(KernelSeconds(kH100, kSizes, wide), KernelSeconds(kH100, narrow, wide));
 }
 
+// One gang after the other, whose pieces are counted on all processors.
+TEST(GpuModelTest, InOrderEveryGangTakesItsTime) {
+  DecideInOrderArgs few;
+  few.job_count = 1000;
+  DecideInOrderArgs many;
+  many.job_count = 2000;
+  const double seconds = KernelSeconds(kH100, kSizes, few);
+  EXPECT_NEAR(KernelSeconds(kH100, kSizes, many), 2 * seconds, 1e-9);
+  const ModelSizes narrow{{16, 64, 512, 8192}, 8};
+  EXPECT_LT(KernelSeconds(kH100, narrow, few), seconds);
+  EXPECT_GT(seconds, 1000 * kH100.load_seconds);
+}
+
 TEST(GpuModelTest, AnswersOfManyJobsAreMovedAtOnce) {
   CompactArgs few;
   few.job_count = 1;
