@@ -152,8 +152,7 @@ class Backend {
   // Counts the same for each of a table of jobs, on all threads, and calls visit(i, counts) for
   // jobs[i]: once for each, in any order and several at a time. Counts are those of the domains
   // above the leaves, and of the leaves where NeedsLeaves says so. A visit must not call a back
-  // end. Returns when all are visited; once the jobs' budget is stopped sooner. Jobs on a state
-  // that has changed little since the last call are counted where it has.
+  // end. Returns when all are visited; once the jobs' budget is stopped sooner.
   virtual void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit);
 
   // Returns how many evaluations a call should have at first where other work waits for its turn:
