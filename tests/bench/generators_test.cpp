@@ -162,8 +162,9 @@ TEST(Generators, EveryMixIsAsItWas) {
 
 TEST(Generators, EveryPrefillIsAsItWas) {
   const std::map<std::string, std::string> expected = {
-      {"P70", "ea11d6cf69e2bd31"},  {"P90", "d44f7e5b43440bbb"},     {"P97", "6327622ce277e1df"},
-      {"P100", "358dcad54e70f088"}, {"SLOTS70", "c5b81616b61ebb73"}, {"P0+PODS", "3042d232ca422938"}};
+      {"P70", "ea11d6cf69e2bd31"},     {"P90", "d44f7e5b43440bbb"},
+      {"P97", "6327622ce277e1df"},     {"P100", "358dcad54e70f088"},
+      {"SLOTS70", "c5b81616b61ebb73"}, {"P0+PODS", "3042d232ca422938"}};
   const BenchCluster cluster = Make({.name = "T-131K", .nodes = 4096});
   for (const auto& [name, digest] : expected) {
     const auto prefill = MakePrefill(name, cluster, 51);
