@@ -84,6 +84,7 @@ DeviceResult<void> DeviceSession::CountState(std::span<const PlacementJob> jobs,
   const PlacementJob& first = jobs[indices.front()];
   const DeviceResult<StateMirror*> mirror = Mirror(*first.state);
   if (!mirror) return tl::unexpected(mirror.error());
+  if (first.budget->stopped()) return device_->Synchronize();  // for the mirror
   while (!indices.empty() && !first.budget->stopped()) {
     CountWave wave(*device_, **mirror, *first.state, jobs,
                    std::min(CountsBytes(*device_), kMostCopied));
@@ -194,7 +195,7 @@ DeviceResult<void> DeviceSession::EvaluateState(std::span<const PlacementJob> jo
       }
       if (!wave.Add(known, one.pods, index, most)) break;
     }
-    if (wave.empty()) break;
+    if (wave.empty()) return device_->Synchronize();  // for the mirror
     done = wave.Run(wave_memory_, answers.parts.emplace_back(), answers.decided.emplace_back(),
                     answers.declined);
     if (!done) return done;
@@ -226,7 +227,10 @@ DeviceResult<PlacementColumns> DeviceSession::EvaluateInOrder(std::span<const Pl
     shares += MostShares(state.snapshot().leaf_count(), asked[count].pods, /*leader=*/false);
     if (steps > kMaxBlockSteps || shares > kMaxSharesInOrder) break;
   }
-  if (count == 0) return answers;
+  if (count == 0) {
+    if (auto waited = device_->Synchronize(); !waited) return tl::unexpected(waited.error());
+    return answers;
+  }
   DeviceResult<void> done = workspaces_.Prepare(state.snapshot().tree(), false, 1);
   if (done) {
     done = DecideInOrder(*device_, **mirror, pieces, jobs, asked.first(count), workspaces_,

@@ -55,7 +55,8 @@ class DeviceSession {
                                                  std::span<const Evaluation> asked);
 
  private:
-  // Returns the state's mirror, brought up to date.
+  // Returns the state's mirror, brought up to date: what is queued for that must have been waited
+  // for before the next call.
   DeviceResult<StateMirror*> Mirror(const FlavorState& state);
   // The evaluations of jobs on one state.
   struct OfState {

@@ -1,6 +1,7 @@
 #include "host/engine/rounds.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -12,6 +13,8 @@ namespace {
 // Requests answered one by one whose counts are brought up to date together: what the requests
 // before them in the batch change has to be counted again.
 constexpr std::size_t kPrepareBatch = 64;
+// Requests that are listed for a run after one that ended before its first.
+constexpr std::size_t kFewestAhead = 8;
 // Shares that a thread keeps memory for between calls: 4 MiB.
 constexpr std::size_t kMostKeptShares = std::size_t{1} << 18;
 
@@ -67,7 +70,8 @@ class Rounds {
   // those before it booked. Returns how many; they are open then.
   std::size_t DecideInOrder(std::size_t first) {
     RequestJobs& asked = memory_.asked;
-    const std::size_t most = std::min(backend_.in_order_batch(), requests_.size() - first);
+    const std::size_t most =
+        std::min({backend_.in_order_batch(), ahead_, requests_.size() - first});
     if (most == 0) return 0;
     asked.Clear();
     requests_.AppendUpcoming(first, most, asked);
@@ -75,6 +79,7 @@ class Rounds {
     while (run < asked.requests.size() && asked.requests[run] == first + run) ++run;
     const std::size_t decided = backend_.EvaluateInOrder(
         asked.jobs, std::span(std::as_const(asked.asked)).first(run), memory_.round);
+    ahead_ = std::max(2 * decided, kFewestAhead);
     if (decided == 0 || budget_.stopped()) return 0;
     asked.Clear();
     requests_.Open(first, decided);
@@ -89,6 +94,8 @@ class Rounds {
   PlacementRequests& requests_;
   WorkBudget& budget_;
   RoundMemory memory_;
+  // Requests that are listed for the next run, at most: twice those that the last one decided.
+  std::size_t ahead_ = std::numeric_limits<std::size_t>::max();
 };
 
 thread_local RoundMemory Rounds::kept_;

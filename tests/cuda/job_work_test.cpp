@@ -246,6 +246,29 @@ TEST_F(BoundedWorkTest, TheCpuAnswersWhatIsTooMuch) {
   EXPECT_EQ(device->status().jobs_declined, 1u);
 }
 
+// What a mirror is sent for a batch of which the CPU answers all may be overwritten for the next.
+TEST_F(BoundedWorkTest, AStateChangesBetweenBatchesOfWhichTheCpuAnswersAll) {
+  FeatureGates gates;
+  gates.balanced_placement = true;
+  std::vector<WorkloadRequest> too_much = {Gang(500)};
+  too_much[0].pod_sets[0].topology_request->preferred = std::string(kHostnameLabel);
+  std::vector<WorkloadRequest> small = {Gang(3)};
+  small[0].pod_sets[0].topology_request->required = std::string(kHostnameLabel);
+  ClusterState state = Build(MakeGpuCluster(1, 1, 4000, 41));
+  const auto backend = Make();
+  const Engine device(backend, gates);
+  const Engine cpu(MakeCpuBackend(1), gates);
+  for (std::int32_t changes = 1; changes < 4000; changes *= 4) {
+    for (std::int32_t leaf = 0; leaf < changes; ++leaf) {
+      state.Find("gpu")->Add(LeafId(leaf), {{"nvidia.com/gpu", 1}});
+    }
+    ExpectEqual(cpu.Nominate(state, too_much), device.Nominate(state, too_much));
+  }
+  ExpectEqual(cpu.Nominate(state, small), device.Nominate(state, small));
+  EXPECT_EQ(backend->status().jobs_declined, 6u);
+  EXPECT_EQ(backend->status().jobs_on_device, 1u);
+}
+
 // Warps and thread blocks decide their part of one batch each, whose answers stay in order.
 TEST_F(BoundedWorkTest, SmallJobsAreALaunchOfTheirOwn) {
   const ClusterStateInput cluster = MakeGpuCluster(3, 16, 8, 43);
