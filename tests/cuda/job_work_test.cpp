@@ -255,14 +255,14 @@ TEST_F(BoundedWorkTest, AStateChangesBetweenBatchesOfWhichTheCpuAnswersAll) {
   std::vector<WorkloadRequest> small = {Gang(3)};
   small[0].pod_sets[0].topology_request->required = std::string(kHostnameLabel);
   constexpr std::int32_t kRacks = 4;
-  constexpr std::int32_t kHosts = 2000;
-  ClusterState state = Build(MakeGpuCluster(1, kRacks, kHosts, 41));
+  constexpr std::int32_t kHostsOfRack = 2000;
+  ClusterState state = Build(MakeGpuCluster(1, kRacks, kHostsOfRack, 41));
   const auto backend = Make();
   const Engine device(backend, gates);
   const Engine cpu(MakeCpuBackend(1), gates);
   for (std::int32_t racks = 0; racks < kRacks; ++racks) {  // that change
     for (std::int32_t rack = 0; rack < racks; ++rack) {
-      state.Find("gpu")->Add(LeafId(rack * kHosts), {{"nvidia.com/gpu", 1}});
+      state.Find("gpu")->Add(LeafId(rack * kHostsOfRack), {{"nvidia.com/gpu", 1}});
     }
     ExpectEqual(cpu.Nominate(state, too_much), device.Nominate(state, too_much));
   }
