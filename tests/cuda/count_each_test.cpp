@@ -26,9 +26,10 @@ using CountsOfDevice = DeviceTest;
 std::vector<PlacementJob> JobsOf(const std::vector<WorkloadRequest>& gangs,
                                  const ClusterState& state, Random& random) {
   const FlavorSnapshot& snapshot = state.Find("gpu")->snapshot();
+  const FeatureGates gates;
   std::vector<PlacementJob> jobs;
   for (const WorkloadRequest& gang : gangs) {
-    WorkloadPlacement placement(gang, state, {});
+    WorkloadPlacement placement(gang, state, gates);
     const PlacementJob* job = placement.NextJob();
     if (job == nullptr) continue;
     jobs.push_back(*job);

@@ -77,10 +77,11 @@ class CountsFailOver : public FailOver {
  protected:
   CountsFailOver() : branch_(state_->Branch()) {
     branch_.Find("gpu")->Add(LeafId(3), {{"nvidia.com/gpu", 1}});
+    const FeatureGates gates;
     const ClusterState* const states[] = {state_.get(), &branch_};
     for (const ClusterState* state : states) {
       for (const WorkloadRequest& gang : gangs_) {
-        WorkloadPlacement placement(gang, *state, {});
+        WorkloadPlacement placement(gang, *state, gates);
         const PlacementJob* job = placement.NextJob();
         if (job != nullptr) jobs_.push_back(*job);
       }
