@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/cuda/answer_columns.hpp"
 #include "host/cuda/device_counts.hpp"
 #include "host/cuda/job_work.hpp"
 #include "host/cuda/shape_batch.hpp"
@@ -160,14 +161,7 @@ class InOrderLaunch {
     const std::size_t rows = rows_.size();
     const auto arranged = Arrange(buffers.answers, [&](Packer& packer) {
       args_.exclusions = packer.Leave<std::int64_t>(rows * static_cast<std::size_t>(args_.kinds));
-      args_.answers.status = packer.Leave<PlacementStatus>(rows);
-      args_.answers.level = packer.Leave<std::int8_t>(rows);
-      args_.answers.share_count = packer.Leave<std::int32_t>(rows);
-      args_.answers.share_end = packer.Leave<std::uint32_t>(rows);
-      args_.answers.fit = packer.Leave<Count>(rows);
-      args_.answers.total = packer.Leave<Count>(rows);
-      args_.answers.layer_fits =
-          packer.Leave<Count>(rows * static_cast<std::size_t>(args_.answers.layers));
+      args_.answers = LayOutColumns(rows, args_.answers.layers, packer);
       head_bytes_ = packer.size();
       compacted_ = packer.Leave<Share>(share_capacity_);
     });

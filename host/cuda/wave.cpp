@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "host/cuda/answer_columns.hpp"
+
 namespace espalier {
 namespace {
 
@@ -92,16 +94,8 @@ DeviceResult<void> Wave::Run(WaveMemory& memory, PlacementColumns& answers,
 }
 
 Wave::Answers Wave::LayOutAnswers(Packer& packer) const {
-  const std::size_t rows = members_.size();
   Answers answers;
-  answers.columns.status = packer.Leave<PlacementStatus>(rows);
-  answers.columns.level = packer.Leave<std::int8_t>(rows);
-  answers.columns.share_count = packer.Leave<std::int32_t>(rows);
-  answers.columns.share_end = packer.Leave<std::uint32_t>(rows);
-  answers.columns.fit = packer.Leave<Count>(rows);
-  answers.columns.total = packer.Leave<Count>(rows);
-  answers.columns.layers = layers_;
-  answers.columns.layer_fits = packer.Leave<Count>(rows * static_cast<std::size_t>(layers_));
+  answers.columns = LayOutColumns(members_.size(), layers_, packer);
   answers.exclusions =
       packer.Leave<std::int64_t>(shapes_.size() * (static_cast<std::size_t>(resources_) + 1));
   answers.head_bytes = packer.size();
