@@ -27,7 +27,7 @@ namespace espalier {
 
 using ClassesCache = BranchCache<CapacityClasses>;
 
-// What says why leaves are excluded: by classes where leaves are alike, else leaf by leaf for each
+// Finds why leaves are excluded: by classes where leaves are alike, else leaf by leaf for each
 // shape.
 struct ExclusionCaches {
   ClassesCache classes;

@@ -59,7 +59,7 @@ std::string_view Name(Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-// What one question was answered.
+// Holds the answer to one question.
 struct Answer {
   GangAnswers gangs;
   std::vector<std::int64_t> numbers;  // of a census or an atlas

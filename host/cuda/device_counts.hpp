@@ -1,5 +1,5 @@
-// What a device keeps of one shape on one state: its rolled-up counts and what describes it to
-// kernels, in one block of memory; and a cache of these within a memory limit. Counts of leaves are
+// Keeps one shape on one state on a device: its rolled-up counts and what describes it to kernels,
+// in one block of memory; and a cache of these within a memory limit. Counts of leaves are
 // kept only where decisions read them all; otherwise the decisions count the leaves that they
 // reach.
 #pragma once

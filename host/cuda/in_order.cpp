@@ -73,7 +73,7 @@ void MeasureDomains(const TreeView& tree, InOrderPieces& pieces) {
   }
 }
 
-// What is sent about a job.
+// Packs what is sent about a job.
 InOrderShape PackShape(const PlacementJob& job, const StateMirror& mirror, FilterArrays filter,
                        Packer& packer) {
   InOrderShape shape;

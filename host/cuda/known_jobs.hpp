@@ -1,5 +1,5 @@
-// What is known of the jobs of a batch from the one before: a queue that is nominated again has the
-// same jobs at the same positions of its table.
+// Remembers of the jobs of a batch what the next one needs of them: a queue that is nominated again
+// has the same jobs at the same positions of its table.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace espalier {
 
-// What every evaluation of a job reads is in its first 64 bytes.
+// Describes a job. Every evaluation reads the first 64 bytes, and only these.
 struct alignas(64) KnownJob {
   // Returns whether all below is that of the job.
   bool IsOf(const PlacementJob& job) const;

@@ -16,7 +16,7 @@ constexpr std::int64_t kEagerShares = std::int64_t{1} << 14;
 // Fewer shares are copied, so that their block is free at once.
 constexpr std::size_t kWorthLending = 2048;
 
-// What the device compacts is read as shares of leaves.
+// The device compacts Shares, which the host reads as LeafShares.
 static_assert(sizeof(Share) == sizeof(LeafShare) && alignof(Share) == alignof(LeafShare));
 static_assert(offsetof(Share, domain) == offsetof(LeafShare, leaf) &&
               offsetof(Share, leaders) == offsetof(LeafShare, leaders) &&

@@ -1,4 +1,5 @@
-// What the counts that a wave decides on lack, and the kernel calls that bring them up to date.
+// Collects what the counts that a wave decides on lack, and makes the kernel calls that bring them
+// up to date.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 
 namespace espalier {
 
-// What the decisions made in a workspace may want.
+// Bounds what the decisions made in a workspace may want.
 struct WorkspaceLimits {
   std::size_t longest_list = std::numeric_limits<std::size_t>::max();  // domains
   bool leaders = true;

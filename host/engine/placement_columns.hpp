@@ -63,7 +63,7 @@ struct PlacementColumns {
   bool operator==(const PlacementColumns&) const = default;
 };
 
-// Where a row is among several columns.
+// Names a row of one of several columns.
 struct RowOfPart {
   std::int32_t part = 0;
   std::int32_t row = 0;

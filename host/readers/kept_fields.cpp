@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-// Of templates inside objects of other kinds all is kept.
+// Keeps all of templates inside objects of other kinds.
 constexpr KnownFields::Field kAnyFields[] = {{"metadata", &fields::kMetadata}};
 constexpr KnownFields kAny(kAnyFields);
 

@@ -20,7 +20,7 @@
 
 namespace espalier {
 
-// What evaluations of one request have in common.
+// Describes what evaluations of one request have in common.
 struct DecideShape {
   const ResidentShape* shape = nullptr;  // that they are made on
   // As in PlacementQuery.
@@ -63,7 +63,7 @@ struct AnswerColumns {
   bool operator==(const AnswerColumns&) const = default;
 };
 
-// What is known of the shapes that a job failed of.
+// Says of which shapes a job failed, and why.
 struct FailedShapes {
   std::int32_t* failed = nullptr;      // [shapes] set to 1 where a job does not fit; zero before
   std::int64_t* exclusions = nullptr;  // [shapes * stride] what excludes leaves then: one for each

@@ -32,8 +32,8 @@ inline constexpr std::int32_t kInOrderTogether = kShapesPerBlock;
 inline constexpr std::int32_t kPieceLevels = 4;
 static_assert(kInOrderTogether <= GridExchange::kMostValues);
 
-// What evaluations in order of one request have in common. They have no leader, no scores and no
-// assumed usage, read all leaves, are not balanced, and have numbers that fit shape batches.
+// Describes what evaluations in order of one request have in common. They have no leader, no scores
+// and no assumed usage, read all leaves, are not balanced, and have numbers that fit shape batches.
 struct InOrderShape {
   PlacementQuery query;             // without pods
   LeafInput input;                  // its capacity is not read

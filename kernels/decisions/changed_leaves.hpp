@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-// What a trial uses up on leaves, less what it gives back: one row of amounts, by column of the
-// capacity, for each leaf that it changed.
+// Holds what a trial uses up on leaves, less what it gives back: one row of amounts, by column of
+// the capacity, for each leaf that it changed.
 struct ChangedLeaves {
   std::int32_t* row_of = nullptr;  // [leaves] -1: the leaf is as the capacity says
   Amount* rows = nullptr;          // [rows][columns]

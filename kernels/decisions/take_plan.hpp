@@ -33,7 +33,7 @@ struct CountSum {
   Count domains = 0;
 };
 
-// What FindBound may measure: what domains hold together, or how many they are.
+// Say what FindBound measures: what domains hold together, or how many they are.
 struct InCounts {
   ESPALIER_HD Count operator()(const CountSum& sum) const { return sum.held; }
 };

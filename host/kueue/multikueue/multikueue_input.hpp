@@ -14,7 +14,7 @@
 
 namespace espalier {
 
-// What was read of a cluster.
+// Holds what was read of a cluster.
 struct FlowCluster {
   std::string name;
   Cluster cluster;
