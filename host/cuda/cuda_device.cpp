@@ -108,7 +108,8 @@ class CudaDevice final : public Device {
     return Check(cudaHostRegister(memory, bytes, cudaHostRegisterDefault), "cudaHostRegister");
   }
   bool Unpin(void* memory) noexcept override {
-    return !stuck_ && cudaHostUnregister(memory) == cudaSuccess;  // which waits for the device
+    // After a fault a copy may still be on its way, and to unlock memory need not wait for it.
+    return Synchronize() && cudaHostUnregister(memory) == cudaSuccess;
   }
 
   DeviceResult<void> Clear(void* memory, std::size_t bytes) override {

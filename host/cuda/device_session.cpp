@@ -211,16 +211,13 @@ DeviceResult<PlacementColumns> DeviceSession::EvaluateInOrder(std::span<const Pl
   PlacementColumns answers;
   if (asked.empty() || !FitsInOrder(job_of(asked.front()))) return answers;
   const FlavorState& state = *job_of(asked.front()).state;
-  const InOrderPieces pieces =
-      SpreadInOrder(state.snapshot().tree(),
-                    static_cast<std::int32_t>(state.snapshot().resources().size()), *device_);
-  if (pieces.unit_begin.empty()) return answers;
   const DeviceResult<StateMirror*> mirror = Mirror(state);
   if (!mirror) return tl::unexpected(mirror.error());
+  const InOrderPieces& pieces = (*mirror)->Pieces(state);
   std::size_t count = 0;
   std::int64_t steps = 0;
   std::int64_t shares = 0;
-  for (; count < asked.size(); ++count) {
+  for (; count < asked.size() && !pieces.unit_begin.empty(); ++count) {
     const PlacementJob& job = job_of(asked[count]);
     if (job.state != &state || !FitsInOrder(job)) break;
     steps += StepsInOrder(job, asked[count].pods, (*mirror)->work(), pieces.extent);

@@ -9,6 +9,7 @@
 
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_memory.hpp"
+#include "host/cuda/in_order_pieces.hpp"
 #include "host/cuda/state_mirror.hpp"
 #include "host/cuda/workspaces.hpp"
 #include "host/engine/backend.hpp"
@@ -26,18 +27,6 @@ struct InOrderBuffers {
   PinnedMemory received;  // the answers
   PinnedMemory shares;
 };
-
-// How the tree of a state is spread over thread blocks that run together.
-struct InOrderPieces {
-  std::int32_t unit_level = 0;
-  std::vector<std::int32_t> unit_begin;  // as in DecideInOrderArgs; empty: it does not fit
-  InOrderExtent extent;
-};
-
-// Spreads a tree, which is on the host, over as many blocks as the device runs together. A block
-// has whole domains of a level as coarse as possible, as long as no block has much more than
-// others.
-InOrderPieces SpreadInOrder(const TreeView& tree, std::int32_t columns, const Device& device);
 
 // Returns whether evaluations of the job may be decided in order on a device.
 bool FitsInOrder(const PlacementJob& job);

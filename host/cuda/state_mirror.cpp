@@ -57,6 +57,11 @@ DeviceResult<void> StateMirror::Refresh(const FlavorState& state) {
   return {};
 }
 
+const InOrderPieces& StateMirror::Pieces(const FlavorState& state) {
+  if (!pieces_) pieces_ = SpreadInOrder(state.snapshot().tree(), columns_, *device_);
+  return *pieces_;
+}
+
 DeviceResult<void> StateMirror::SendTree(const TreeView& host) {
   const auto levels = static_cast<std::size_t>(host.level_count) + 1;
   const auto domains = static_cast<std::size_t>(host.domain_count());

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 #include "host/cuda/device.hpp"
 #include "host/cuda/device_memory.hpp"
+#include "host/cuda/in_order_pieces.hpp"
 #include "host/cuda/job_work.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "host/packing/node_filter.hpp"
@@ -55,6 +57,8 @@ class StateMirror {
   const TreeView& tree() const { return tree_; }
   // Returns what estimates decisions on the tree.
   const JobWork& work() const { return work_; }
+  // Returns how the tree is spread over thread blocks that decide in order; finds it on first use.
+  const InOrderPieces& Pieces(const FlavorState& state);
   CapacityView remaining() const { return remaining_view_; }
 
   // Returns the capacity without usage (R5.1); sends it on first use.
@@ -87,6 +91,7 @@ class StateMirror {
   std::int64_t stride_;
   std::int32_t columns_;
   JobWork work_;
+  std::optional<InOrderPieces> pieces_;
   DeviceMemory tree_memory_;
   DeviceMemory remaining_;
   DeviceMemory free_;
