@@ -205,146 +205,196 @@ void AddPlaces(const ObjectIndex& index, ClusterRead& read) {
   }
 }
 
-// Makes all of `result` of the objects, but for facts about their texts.
-void Convert(ObjectIndex& index, const ReadProgress& progress, const ReadOptions& options,
-             ClusterRead& result) {
-  Cluster& cluster = result.cluster;
-  Diagnostics& diagnostics = result.diagnostics;
-  ReadFacts& facts = result.facts;
-  const auto by_name = [](const auto& value) -> const std::string& { return value.name; };
-  const auto by_key = [](const auto& value) -> const ObjectKey& { return value.key; };
-  std::uint64_t total = 0;
-  std::uint64_t done = 0;
-  for (std::size_t i = 0; i < kObjectKinds; ++i) total += index.Of(ObjectKind(i)).size();
-  const auto advance = [&](ObjectKind kind) {
-    const std::size_t count = index.Of(kind).size();
-    if (count > 0 && kind != ObjectKind::kJob) facts.objects[std::string(KindName(kind))] += count;
-    done += count;
-    index.Pause();
-    if (progress) progress("converting", done, total);
-  };
+// Makes all of a ClusterRead of the objects, but for facts about their texts.
+class Conversion {
+ public:
+  Conversion(ObjectIndex& index, const ReadProgress& progress, const ReadOptions& options,
+             ClusterRead& result)
+      : index_(index),
+        progress_(progress),
+        options_(options),
+        result_(result),
+        cluster_(result.cluster),
+        diagnostics_(result.diagnostics),
+        converter_(index, diagnostics_) {
+    for (std::size_t i = 0; i < kObjectKinds; ++i) total_ += index.Of(ObjectKind(i)).size();
+  }
 
-  ObjectConverter converter(index, diagnostics);
-  static constexpr auto kOfDefaults = {
+  // Each step reads what those before it have left.
+  void Run() {
+    for (const ObjectKind kind : kOfDefaults) converter_.DropTwins(kind);
+    cluster_.configuration = options_.configuration != nullptr
+                                 ? *options_.configuration
+                                 : FindKueueConfiguration(index_, diagnostics_);
+    ReadTopologies();
+    ReadFlavorsAndQueues();
+    converter_.ReadDefaults(cluster_, tiers_);
+    ReadAll(ObjectKind::kNode, cluster_.nodes, ReadClusterNode, kByName);
+    LabelWithHyperNodes(hyper_nodes_, tiers_, cluster_.nodes);
+    ReadPods();
+    ReadWorkloads();
+    ReadJobs();
+    for (const ObjectKind kind : kOfDefaults) Advance(kind);
+    Advance(ObjectKind::kConfigMap);
+    Advance(ObjectKind::kKueueConfiguration);
+    if (!cluster_.configuration) WarnOfUncounted(cluster_, index_, diagnostics_);
+    if (options_.keep_errors) {
+      AddPlaces(index_, result_);
+    } else {
+      AddKai(kai_, cluster_, diagnostics_);
+    }
+  }
+
+ private:
+  static constexpr ObjectKind kOfDefaults[] = {
       ObjectKind::kRuntimeClass,          ObjectKind::kPriorityClass, ObjectKind::kLimitRange,
       ObjectKind::kResourceClaimTemplate, ObjectKind::kDeviceClass,   ObjectKind::kResourceClaim,
   };
-  for (const ObjectKind kind : kOfDefaults) {
-    converter.DropTwins(kind);
-  }
-  const ClusterDefaults& defaults = converter.defaults();
-  cluster.configuration = options.configuration != nullptr
-                              ? *options.configuration
-                              : FindKueueConfiguration(index, diagnostics);
-  const auto drop = [](const auto&, const IndexedObject&, const std::string&) { return false; };
-  const auto read = [&](ObjectKind kind, auto& values, auto reader, auto key_of) {
-    values = converter.AllDistinct(kind, reader, key_of, drop);
-    advance(kind);
+  static constexpr auto kByName = [](const auto& value) -> const std::string& {
+    return value.name;
   };
-  read(ObjectKind::kTopology, cluster.topologies, ReadTopology, by_name);
-  KaiObjects kai;
-  read(ObjectKind::kKaiTopology, kai.topologies, ReadTopology, by_name);
-  read(ObjectKind::kKaiQueue, kai.queues, ReadKaiQueue, by_name);
-  std::vector<KaiQueue> volcano_queues;
-  read(ObjectKind::kVolcanoQueue, volcano_queues, ReadVolcanoQueue, by_name);
-  std::ranges::move(volcano_queues, std::back_inserter(kai.queues));
-  std::vector<HyperNode> hyper_nodes;
-  read(ObjectKind::kHyperNode, hyper_nodes, ReadHyperNode, by_name);
-  const std::vector<NetworkTier> tiers = TiersOf(hyper_nodes);
-  if (auto topology = HyperNodeTopology(tiers)) kai.topologies.push_back(*std::move(topology));
-  AddKaiTopologies(kai, cluster, diagnostics);
-  read(ObjectKind::kResourceFlavor, cluster.flavors, ReadResourceFlavor, by_name);
-  CheckFlavors(cluster, index, diagnostics);
-  read(ObjectKind::kClusterQueue, cluster.cluster_queues, ReadClusterQueue, by_name);
-  read(ObjectKind::kLocalQueue, cluster.local_queues, ReadLocalQueue, by_key);
-  read(ObjectKind::kAdmissionCheck, cluster.admission_checks, ReadAdmissionCheck, by_name);
-  read(ObjectKind::kNamespace, cluster.namespaces, ReadNamespace, by_name);
-  read(ObjectKind::kWorkloadPriorityClass, cluster.priority_classes, ReadWorkloadPriorityClass,
-       by_name);
-  converter.ReadDefaults(cluster, tiers);
-  read(ObjectKind::kNode, cluster.nodes, ReadClusterNode, by_name);
-  LabelWithHyperNodes(hyper_nodes, tiers, cluster.nodes);
-  const auto read_pod = [&](JsonValue object, const ReadContext& context) {
-    return ReadPod(object, context, defaults);
-  };
-  // Those with nodes join the others once gangs are read.
-  std::vector<PodWithErrors> left_out_pods;
-  const auto keep_apart = [&](Pod& pod, const IndexedObject& object, const std::string& why) {
-    if (!pod.node_name.empty()) {
-      index.ContextOf(ObjectKind::kPod, object, diagnostics)
-          .Warn(object.value,
-                fmt::format("what it uses is not known, so that its node {} counts as full",
-                            Excerpt(pod.node_name)),
-                "a pod that can be read");
+  static constexpr auto kByKey = [](const auto& value) -> const ObjectKey& { return value.key; };
+
+  // Counts the objects of a kind as converted.
+  void Advance(ObjectKind kind) {
+    const std::size_t count = index_.Of(kind).size();
+    if (count > 0 && kind != ObjectKind::kJob) {
+      result_.facts.objects[std::string(KindName(kind))] += count;
     }
-    left_out_pods.push_back({std::move(pod), why});
-    return false;
-  };
-  cluster.pods = converter.AllDistinct(ObjectKind::kPod, read_pod, by_key, keep_apart);
-  advance(ObjectKind::kPod);
-  const auto read_daemon_set = [&](JsonValue object, const ReadContext& context) {
-    return ReadDaemonSet(object, context, defaults);
-  };
-  read(ObjectKind::kDaemonSet, result.daemon_sets, read_daemon_set, by_key);
-  const auto read_workload = [&](JsonValue object, const ReadContext& context) {
-    Workload workload = ReadWorkload(object, context, defaults);
-    OrderLevels(cluster, workload);
-    return workload;
-  };
-  const auto refuse = [&](Workload& workload, const IndexedObject& object, const std::string& why) {
-    Diagnostics known;  // what is wrong with it is said
-    workload.key =
-        ReadObjectKey(object.value, index.ContextOf(ObjectKind::kWorkload, object, known));
-    workload.refusal = why;
-    if (!workload.admission) workload.pod_sets.clear();
-    return true;
-  };
-  cluster.workloads = converter.AllDistinct(ObjectKind::kWorkload, read_workload, by_key, refuse);
-  result.kueue_workloads = cluster.workloads.size();
-  advance(ObjectKind::kWorkload);
-  // Profile kep5732 places whatever asks for it, without Kueue.
-  const bool managed_only = !options.keep_errors && options.trees != Trees::kAll;
-  SourcesRead sources = ReadSources(index, cluster, defaults,
-                                    {.with_owned = options.with_owned_jobs,
-                                     .as_kueue = options.trees == Trees::kNone,
-                                     .now_seconds = options.now_seconds,
-                                     .on_job = options.on_job,
-                                     .managed_only = managed_only},
-                                    diagnostics);
-  std::vector<Workload> units = MakeUnits(sources, options.trees, index, diagnostics);
-  for (const auto& [kind, count] : sources.objects) facts.objects[kind] += count;
-  for (const auto& [kind, count] : sources.skipped) facts.skipped[kind] += count;
-  if (!sources.requeued.empty()) {
-    const std::set<ObjectKey> requeued(sources.requeued.begin(), sources.requeued.end());
-    for (Pod& pod : cluster.pods) {
-      if (requeued.contains(pod.key)) pod.node_name.clear();
+    done_ += count;
+    index_.Pause();
+    if (progress_) progress_("converting", done_, total_);
+  }
+
+  // Reads all objects of a kind; leaves out those with errors.
+  void ReadAll(ObjectKind kind, auto& values, auto reader, auto key_of) {
+    const auto drop = [](const auto&, const IndexedObject&, const std::string&) { return false; };
+    values = converter_.AllDistinct(kind, reader, key_of, drop);
+    Advance(kind);
+  }
+
+  // Reads topologies, those of KAI and Volcano too, with the queues of these.
+  void ReadTopologies() {
+    ReadAll(ObjectKind::kTopology, cluster_.topologies, ReadTopology, kByName);
+    ReadAll(ObjectKind::kKaiTopology, kai_.topologies, ReadTopology, kByName);
+    ReadAll(ObjectKind::kKaiQueue, kai_.queues, ReadKaiQueue, kByName);
+    std::vector<KaiQueue> volcano_queues;
+    ReadAll(ObjectKind::kVolcanoQueue, volcano_queues, ReadVolcanoQueue, kByName);
+    std::ranges::move(volcano_queues, std::back_inserter(kai_.queues));
+    ReadAll(ObjectKind::kHyperNode, hyper_nodes_, ReadHyperNode, kByName);
+    tiers_ = TiersOf(hyper_nodes_);
+    if (auto topology = HyperNodeTopology(tiers_)) kai_.topologies.push_back(*std::move(topology));
+    AddKaiTopologies(kai_, cluster_, diagnostics_);
+  }
+
+  void ReadFlavorsAndQueues() {
+    ReadAll(ObjectKind::kResourceFlavor, cluster_.flavors, ReadResourceFlavor, kByName);
+    CheckFlavors(cluster_, index_, diagnostics_);
+    ReadAll(ObjectKind::kClusterQueue, cluster_.cluster_queues, ReadClusterQueue, kByName);
+    ReadAll(ObjectKind::kLocalQueue, cluster_.local_queues, ReadLocalQueue, kByKey);
+    ReadAll(ObjectKind::kAdmissionCheck, cluster_.admission_checks, ReadAdmissionCheck, kByName);
+    ReadAll(ObjectKind::kNamespace, cluster_.namespaces, ReadNamespace, kByName);
+    ReadAll(ObjectKind::kWorkloadPriorityClass, cluster_.priority_classes,
+            ReadWorkloadPriorityClass, kByName);
+  }
+
+  // Reads pods and DaemonSets. Pods with errors join the others once gangs are read.
+  void ReadPods() {
+    const ClusterDefaults& defaults = converter_.defaults();
+    const auto read_pod = [&](JsonValue object, const ReadContext& context) {
+      return ReadPod(object, context, defaults);
+    };
+    const auto keep_apart = [&](Pod& pod, const IndexedObject& object, const std::string& why) {
+      if (!pod.node_name.empty()) {
+        index_.ContextOf(ObjectKind::kPod, object, diagnostics_)
+            .Warn(object.value,
+                  fmt::format("what it uses is not known, so that its node {} counts as full",
+                              Excerpt(pod.node_name)),
+                  "a pod that can be read");
+      }
+      left_out_pods_.push_back({std::move(pod), why});
+      return false;
+    };
+    cluster_.pods = converter_.AllDistinct(ObjectKind::kPod, read_pod, kByKey, keep_apart);
+    Advance(ObjectKind::kPod);
+    const auto read_daemon_set = [&](JsonValue object, const ReadContext& context) {
+      return ReadDaemonSet(object, context, defaults);
+    };
+    ReadAll(ObjectKind::kDaemonSet, result_.daemon_sets, read_daemon_set, kByKey);
+  }
+
+  // Reads Kueue's own Workloads. Those with errors are refused.
+  void ReadWorkloads() {
+    const auto read_workload = [&](JsonValue object, const ReadContext& context) {
+      Workload workload = ReadWorkload(object, context, converter_.defaults());
+      OrderLevels(cluster_, workload);
+      return workload;
+    };
+    const auto refuse = [&](Workload& workload, const IndexedObject& object,
+                            const std::string& why) {
+      Diagnostics known;  // what is wrong with it is said
+      workload.key =
+          ReadObjectKey(object.value, index_.ContextOf(ObjectKind::kWorkload, object, known));
+      workload.refusal = why;
+      if (!workload.admission) workload.pod_sets.clear();
+      return true;
+    };
+    cluster_.workloads =
+        converter_.AllDistinct(ObjectKind::kWorkload, read_workload, kByKey, refuse);
+    result_.kueue_workloads = cluster_.workloads.size();
+    Advance(ObjectKind::kWorkload);
+  }
+
+  // Reads jobs and gangs of all other kinds, and adds their units to Kueue's Workloads.
+  void ReadJobs() {
+    const ClusterDefaults& defaults = converter_.defaults();
+    // Profile kep5732 places whatever asks for it, without Kueue.
+    const bool managed_only = !options_.keep_errors && options_.trees != Trees::kAll;
+    SourcesRead sources = ReadSources(index_, cluster_, defaults,
+                                      {.with_owned = options_.with_owned_jobs,
+                                       .as_kueue = options_.trees == Trees::kNone,
+                                       .now_seconds = options_.now_seconds,
+                                       .on_job = options_.on_job,
+                                       .managed_only = managed_only},
+                                      diagnostics_);
+    std::vector<Workload> units = MakeUnits(sources, options_.trees, index_, diagnostics_);
+    for (const auto& [kind, count] : sources.objects) result_.facts.objects[kind] += count;
+    for (const auto& [kind, count] : sources.skipped) result_.facts.skipped[kind] += count;
+    if (!sources.requeued.empty()) {
+      const std::set<ObjectKey> requeued(sources.requeued.begin(), sources.requeued.end());
+      for (Pod& pod : cluster_.pods) {
+        if (requeued.contains(pod.key)) pod.node_name.clear();
+      }
     }
+    if (!options_.keep_errors) TellWorkloads(sources.owned, cluster_.workloads);
+    for (Workload& workload : cluster_.workloads) {
+      if (!workload.admission) SayWhatSlicesLeaveOut(workload);
+    }
+    LetRunningPodsCount(sources.workloads, cluster_);
+    std::ranges::move(units, std::back_inserter(cluster_.workloads));
+    result_.gang_workloads = std::move(sources.workloads);
+    result_.owned_jobs = std::move(sources.owned);
+    if (!left_out_pods_.empty()) AddLeftOut(std::move(left_out_pods_), result_);
+    if (managed_only) {
+      ChargeDevices(defaults, options_.trees != Trees::kNone, cluster_, diagnostics_);
+    }
+    Advance(ObjectKind::kJob);
   }
-  // The cluster has Kueue's own Workloads so far.
-  if (!options.keep_errors) TellWorkloads(sources.owned, cluster.workloads);
-  for (Workload& workload : cluster.workloads) {
-    if (!workload.admission) SayWhatSlicesLeaveOut(workload);
-  }
-  LetRunningPodsCount(sources.workloads, cluster);
-  std::ranges::move(units, std::back_inserter(cluster.workloads));
-  result.gang_workloads = std::move(sources.workloads);
-  result.owned_jobs = std::move(sources.owned);
-  if (!left_out_pods.empty()) AddLeftOut(std::move(left_out_pods), result);
-  if (managed_only) {
-    ChargeDevices(defaults, options.trees != Trees::kNone, cluster, diagnostics);
-  }
-  advance(ObjectKind::kJob);
-  for (const ObjectKind kind : kOfDefaults) advance(kind);
-  for (const ObjectKind kind : {ObjectKind::kConfigMap, ObjectKind::kKueueConfiguration}) {
-    advance(kind);
-  }
-  if (!cluster.configuration) WarnOfUncounted(cluster, index, diagnostics);
-  if (options.keep_errors) {
-    AddPlaces(index, result);
-  } else {
-    AddKai(kai, cluster, diagnostics);
-  }
-}
+
+  ObjectIndex& index_;
+  const ReadProgress& progress_;
+  const ReadOptions& options_;
+  ClusterRead& result_;
+  Cluster& cluster_;          // of the result
+  Diagnostics& diagnostics_;  // of the result
+  ObjectConverter converter_;
+  std::uint64_t total_ = 0;  // objects
+  std::uint64_t done_ = 0;   // of these
+  KaiObjects kai_;
+  std::vector<HyperNode> hyper_nodes_;
+  std::vector<NetworkTier> tiers_;
+  std::vector<PodWithErrors> left_out_pods_;
+};
 
 Result<ClusterRead> Finish(ObjectIndex& index, const ReadProgress& progress,
                            Diagnostics diagnostics, ReadFacts facts, const ReadOptions& options) {
@@ -357,7 +407,7 @@ Result<ClusterRead> Finish(ObjectIndex& index, const ReadProgress& progress,
   result.diagnostics = std::move(diagnostics);
   result.facts = std::move(facts);
   const Clock::time_point start = Clock::now();
-  Convert(index, progress, options, result);
+  Conversion(index, progress, options, result).Run();
   result.facts.convert_seconds = SecondsSince(start);
   if (options.budget != nullptr) {
     if (auto done = options.budget->Check(); !done) return tl::unexpected(done.error());

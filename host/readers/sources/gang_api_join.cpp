@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -160,6 +161,108 @@ std::optional<std::size_t> PartOfRank(const PodTemplate& pod, const std::vector<
   return std::nullopt;
 }
 
+// Returns the first of the members that name a Workload, and the end of these.
+auto MembersThatName(const ObjectKey& key, auto& members) {
+  const auto names_it = [&](const auto& member) {
+    return member.first.first == key.namespace_ && member.first.second.kind == Kind::kWorkload &&
+           member.first.second.name == key.name;
+  };
+  const auto first =
+      members.lower_bound({key.namespace_, PartReference{Kind::kWorkload, key.name}});
+  return std::pair(first, std::find_if_not(first, members.end(), names_it));
+}
+
+// Gives the pods that name a Workload to its parts.
+class PodsOfParts {
+ public:
+  PodsOfParts(const std::vector<Part>& parts, const PartSelectors& selectors)
+      : parts_(parts), selectors_(selectors), of_part_(parts.size()) {}
+
+  // Takes pods that name a part, or one that holds it, for the one that they match.
+  void Take(std::string_view named, MemberPods pods) {
+    const std::int32_t count = pods.group.max_count.value_or(0);
+    const PodTemplate& pod = *pods.group.pod_template;
+    std::vector<std::size_t> matches;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (Names(named, parts_[i].path) && IsSelected(pod, parts_[i], selectors_)) {
+        matches.push_back(i);
+      }
+    }
+    if (const auto part = PartOfRank(pod, parts_, matches); part && matches.size() > 1) {
+      matches = {*part};
+    }
+    if (matches.size() == 1) {
+      seen_ += count;
+      seen_of_[parts_[matches[0]].gang] += count;
+      AddAlike(std::move(pods), of_part_[matches[0]].pods);
+    } else if (matches.empty()) {
+      lost_ += count;
+    } else {
+      ambiguous_ += count;
+      between_ = fmt::format("{} and {}", parts_[matches[0]].path, parts_[matches[1]].path);
+    }
+  }
+
+  // Returns how many pods the parts have, all and those of a gang.
+  std::int32_t seen() const { return seen_; }
+  std::int32_t SeenOf(const GangGroup& gang) const {
+    const auto it = seen_of_.find(&gang);
+    return it == seen_of_.end() ? 0 : it->second;
+  }
+
+  // Says which pods no part has.
+  void SayWhatIsLeft(GangWorkload& workload) const {
+    const auto match = [](std::int32_t count) { return count == 1 ? "matches" : "match"; };
+    if (lost_ > 0) {
+      workload.notes.push_back(
+          fmt::format("{} {} no part of it", CountedPods(lost_), match(lost_)));
+    }
+    if (ambiguous_ > 0) {
+      workload.notes.push_back(fmt::format("{} {} more than one part of it: {}",
+                                           CountedPods(ambiguous_), match(ambiguous_), between_));
+    }
+    if (seen_ == 0 && lost_ + ambiguous_ > 0) {
+      workload.waits_for = "none of its pods matches one of its parts";
+    }
+  }
+
+  // Fills a part with its pods.
+  void Fill(std::size_t i) {
+    const Part& part = parts_[i];
+    if (of_part_[i].pods.empty() && part.group == nullptr) return;
+    RankedGroup taken;
+    TakePods(of_part_[i], taken);
+    if (part.group != nullptr) return FillGroup(taken, *part.group);
+    RankedGroup* const ranked =
+        part.ranked != nullptr ? part.ranked : &part.gang->ranked_groups.emplace_back();
+    ranked->eq_groups = std::move(taken.eq_groups);
+    if (part.gang->mode == GangMode::kGang && part.gang->min_count != 0) return;
+    for (EqGroup& group : ranked->eq_groups) group.min_count = group.max_count;
+  }
+
+ private:
+  // The description stands; pods say how many there are, and their shape where it does not.
+  static void FillGroup(const RankedGroup& taken, EqGroup& group) {
+    EqGroup there;
+    for (const EqGroup& one : taken.eq_groups) AddPods(one, there);
+    if (!group.pod_template && !taken.eq_groups.empty()) {
+      group.pod_template = taken.eq_groups[0].pod_template;
+    }
+    group.running = std::move(there.running);
+    group.count = there.max_count.value_or(0);
+    if (!group.min_count) group.min_count = group.count;
+  }
+
+  const std::vector<Part>& parts_;
+  const PartSelectors& selectors_;
+  std::vector<PartMembers> of_part_;
+  std::map<const GangGroup*, std::int32_t> seen_of_;
+  std::int32_t seen_ = 0;
+  std::int32_t lost_ = 0;
+  std::int32_t ambiguous_ = 0;
+  std::string between_;  // parts that some of these match
+};
+
 // A gang that starts after one that waits, waits too.
 void WaitInOrder(GangWorkload& workload) {
   if (!workload.in_order) return;
@@ -219,12 +322,8 @@ void AdoptDefaults(GangWorkload& user, const GangWorkload& by_default) {
 }
 
 void TakeQueueAndPriority(const Members& members, const SourceContext& context, Workload& head) {
-  const auto first =
-      members.lower_bound({head.key.namespace_, PartReference{Kind::kWorkload, head.key.name}});
-  if (first == members.end() || first->first.first != head.key.namespace_ ||
-      first->first.second.kind != Kind::kWorkload || first->first.second.name != head.key.name) {
-    return;
-  }
+  const auto [first, last] = MembersThatName(head.key, members);
+  if (first == last) return;
   TakeQueueOfPods(first->second, head);
   const IndexedObject* pod = first->second.pod;
   if (pod == nullptr || !head.priority_class.empty() || head.priority != 0) return;
@@ -234,96 +333,28 @@ void TakeQueueAndPriority(const Members& members, const SourceContext& context, 
 void JoinPods(GangApiWorkload& user, Members& members) {
   GangWorkload& workload = user.workload;
   const ObjectKey& key = workload.head.key;
-  auto it = members.lower_bound({key.namespace_, PartReference{Kind::kWorkload, key.name}});
-  const bool has_pods = it != members.end() && it->first.first == key.namespace_ &&
-                        it->first.second.kind == Kind::kWorkload &&
-                        it->first.second.name == key.name;
-  if (has_pods && workload.gang_groups.empty()) {
+  const auto [first, last] = MembersThatName(key, members);
+  if (first != last && workload.gang_groups.empty()) {
     // Its pods wait for nothing but the topology that it asks for (W1.8).
     workload.gang_groups.push_back({.name = "gg", .mode = GangMode::kOff});
   }
   const std::vector<Part> parts = PartsOf(workload);
-  std::int32_t lost = 0;
-  std::int32_t ambiguous = 0;
-  std::string between;
-  std::int32_t seen = 0;
-  std::map<const GangGroup*, std::int32_t> seen_of;
-  std::vector<PartMembers> of_part(parts.size());
-  while (it != members.end()) {
-    const PartReference& reference = it->first.second;
-    if (it->first.first != key.namespace_ || reference.kind != Kind::kWorkload ||
-        reference.name != key.name) {
-      break;
-    }
-    for (MemberPods& pods : it->second.pods) {
-      const std::int32_t count = pods.group.max_count.value_or(0);
-      std::vector<std::size_t> matches;
-      for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (Names(reference.part, parts[i].path) &&
-            IsSelected(*pods.group.pod_template, parts[i], user.selectors)) {
-          matches.push_back(i);
-        }
-      }
-      if (const auto part = PartOfRank(*pods.group.pod_template, parts, matches);
-          part && matches.size() > 1) {
-        matches = {*part};
-      }
-      if (matches.size() == 1) {
-        seen += count;
-        seen_of[parts[matches[0]].gang] += count;
-        AddAlike(std::move(pods), of_part[matches[0]].pods);
-      } else if (matches.empty()) {
-        lost += count;
-      } else {
-        ambiguous += count;
-        between = fmt::format("{} and {}", parts[matches[0]].path, parts[matches[1]].path);
-      }
-    }
-    it = members.erase(it);
+  PodsOfParts pods(parts, user.selectors);
+  for (auto it = first; it != last; ++it) {
+    for (MemberPods& alike : it->second.pods) pods.Take(it->first.second.part, std::move(alike));
   }
-  const auto match = [](std::int32_t count) { return count == 1 ? "matches" : "match"; };
-  if (lost > 0) {
-    workload.notes.push_back(fmt::format("{} {} no part of it", CountedPods(lost), match(lost)));
-  }
-  if (ambiguous > 0) {
-    workload.notes.push_back(fmt::format("{} {} more than one part of it: {}",
-                                         CountedPods(ambiguous), match(ambiguous), between));
-  }
-  if (seen == 0) {
-    if (lost + ambiguous > 0) workload.waits_for = "none of its pods matches one of its parts";
-    return;
-  }
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (of_part[i].pods.empty() && parts[i].group == nullptr) continue;
-    RankedGroup taken;
-    TakePods(of_part[i], taken);
-    if (parts[i].group != nullptr) {
-      // The description stands; pods say how many there are, and their shape where it does not.
-      EqGroup& group = *parts[i].group;
-      EqGroup there;
-      for (const EqGroup& one : taken.eq_groups) AddPods(one, there);
-      if (!group.pod_template && !taken.eq_groups.empty()) {
-        group.pod_template = taken.eq_groups[0].pod_template;
-      }
-      group.running = std::move(there.running);
-      group.count = there.max_count.value_or(0);
-      if (!group.min_count) group.min_count = group.count;
-      continue;
-    }
-    RankedGroup* ranked = parts[i].ranked;
-    if (ranked == nullptr) ranked = &parts[i].gang->ranked_groups.emplace_back();
-    ranked->eq_groups = std::move(taken.eq_groups);
-    if (parts[i].gang->mode == GangMode::kGang && parts[i].gang->min_count != 0) continue;
-    for (EqGroup& group : ranked->eq_groups) group.min_count = group.max_count;
-  }
+  members.erase(first, last);
+  pods.SayWhatIsLeft(workload);
+  if (pods.seen() == 0) return;
+  for (std::size_t i = 0; i < parts.size(); ++i) pods.Fill(i);
   std::int64_t running = 0;
   for (GangGroup& gang : workload.gang_groups) {
-    WaitForPods(seen_of[&gang], gang, workload);
+    WaitForPods(pods.SeenOf(gang), gang, workload);
     running += RunningPodsOf(gang);
   }
   const bool all_there = std::ranges::all_of(
-      workload.gang_groups, [&](const GangGroup& gang) { return seen_of[&gang] > 0; });
-  workload.running = all_there && running == seen;
+      workload.gang_groups, [&](const GangGroup& gang) { return pods.SeenOf(gang) > 0; });
+  workload.running = all_there && running == pods.seen();
   WaitInOrder(workload);
 }
 

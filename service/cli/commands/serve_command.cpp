@@ -101,8 +101,10 @@ int RunServeCommand(const ServeCommandOptions& options) {
   return kExitOk;
 }
 
+namespace {
+
 // Reads the shapes of a file, one a line; # begins a comment. An empty path is none.
-static std::vector<CapacityShape> ReadShapes(const std::string& path, const std::string& metrics) {
+std::vector<CapacityShape> ReadShapes(const std::string& path, const std::string& metrics) {
   constexpr const char* kOption = "--capacity-shapes";
   std::vector<CapacityShape> shapes;
   if (path.empty()) return shapes;
@@ -126,42 +128,41 @@ static std::vector<CapacityShape> ReadShapes(const std::string& path, const std:
   return shapes;
 }
 
-void AddServeCommand(CLI::App& app, int& exit_code) {
-  struct Flags {
-    ServeCommandOptions options;
-    std::string feature_gates;
-    std::string capacity_shapes;     // file
-    std::string log_calls = "none";  // or failed, all
-    double drain_seconds = 30;
-    double idle_seconds = 30;
-    std::uint64_t memory = 0;
-    std::uint64_t call_memory = 0;
-    std::uint64_t log_bytes = std::uint64_t{1} << 30;
-    std::uint64_t state_bytes = std::uint64_t{4} << 30;
-    std::uint64_t max_message_bytes = std::uint64_t{64} << 20;
-  };
-  const auto flags = std::make_shared<Flags>();
-  ServerOptions& server = flags->options.server;
-  const CLI::Range kByteRange(std::uint64_t{0}, std::uint64_t{1} << 62);  // -1 reads as 2^64 - 1
-  CLI::App* command = app.add_subcommand("serve", "Answer placements over gRPC until told to stop");
+// Holds what the flags say.
+struct ServeFlags {
+  ServeCommandOptions options;
+  std::string feature_gates;
+  std::string capacity_shapes;     // file
+  std::string log_calls = "none";  // or failed, all
+  double drain_seconds = 30;
+  double idle_seconds = 30;
+  std::uint64_t memory = 0;
+  std::uint64_t call_memory = 0;
+  std::uint64_t log_bytes = std::uint64_t{1} << 30;
+  std::uint64_t state_bytes = std::uint64_t{4} << 30;
+  std::uint64_t max_message_bytes = std::uint64_t{64} << 20;
+};
+
+// Adds the options that say who reaches the server, and how.
+void AddAccessOptions(CLI::App& command, ServerOptions& server) {
   command
-      ->add_option("--listen", server.listen,
-                   "unix:/path/to/socket or HOST:PORT; several times for several addresses")
+      .add_option("--listen", server.listen,
+                  "unix:/path/to/socket or HOST:PORT; several times for several addresses")
       ->required()
       ->check(IsAddress());
-  command->add_flag("--insecure", server.insecure,
-                    "Listen on addresses that others on the network can reach as well, where\n"
-                    "clients show no certificate");
-  command->add_option(
+  command.add_flag("--insecure", server.insecure,
+                   "Listen on addresses that others on the network can reach as well, where\n"
+                   "clients show no certificate");
+  command.add_option(
       "--tls-cert", server.tls.certificate,
       "A PEM file with the server's certificate and those that vouch for it: encrypt\n"
       "all TCP addresses (TLS 1.2 or newer); read anew when it changes");
-  command->add_option("--tls-key", server.tls.key, "A PEM file with the key of --tls-cert");
-  command->add_option("--tls-client-ca", server.tls.client_ca,
-                      "A PEM file with authorities: take only clients that show a certificate of\n"
-                      "one of them");
+  command.add_option("--tls-key", server.tls.key, "A PEM file with the key of --tls-cert");
+  command.add_option("--tls-client-ca", server.tls.client_ca,
+                     "A PEM file with authorities: take only clients that show a certificate of\n"
+                     "one of them");
   command
-      ->add_option_function<std::string>(
+      .add_option_function<std::string>(
           "--socket-mode",
           [&server](const std::string& text) {
             server.socket_mode = static_cast<mode_t>(std::stoul(text, nullptr, 8));
@@ -177,140 +178,172 @@ void AddServeCommand(CLI::App& app, int& exit_code) {
                                      Excerpt(text));
           },
           "MODE"));
-  command->add_option("--socket-group", server.socket_group,
-                      "Group of the files of unix sockets, by name or number");
+  command.add_option("--socket-group", server.socket_group,
+                     "Group of the files of unix sockets, by name or number");
   command
-      ->add_option("--access", server.access,
-                   "A YAML file that says who may do what; read anew when it changes. Without it\n"
-                   "the owner of a unix socket may do everything, whoever shows a certificate may\n"
-                   "read and place, and without TLS everyone on TCP may do everything")
+      .add_option("--access", server.access,
+                  "A YAML file that says who may do what; read anew when it changes. Without it\n"
+                  "the owner of a unix socket may do everything, whoever shows a certificate may\n"
+                  "read and place, and without TLS everyone on TCP may do everything")
       ->type_name("FILE");
+  command.add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
+}
+
+// Adds those that say what the server tells of itself and of its calls.
+void AddReportOptions(CLI::App& command, ServeFlags& flags) {
+  ServerOptions& server = flags.options.server;
   command
-      ->add_option("--metrics", server.metrics,
-                   "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics; without\n"
-                   "encryption, so on a loopback address")
+      .add_option("--metrics", server.metrics,
+                  "HOST:PORT to serve Prometheus metrics on, over HTTP at /metrics; without\n"
+                  "encryption, so on a loopback address")
       ->check(IsTcpAddress());
-  command->add_flag("--insecure-metrics", server.insecure_metrics,
-                    "Serve metrics on an address that others on the network can reach as well");
+  command.add_flag("--insecure-metrics", server.insecure_metrics,
+                   "Serve metrics on an address that others on the network can reach as well");
   command
-      ->add_option("--capacity-shapes", flags->capacity_shapes,
-                   "A file of gangs, one a line as 8x{cpu=16,nvidia.com/gpu=8}: the metrics tell\n"
-                   "how many more of each fit; needs --metrics")
+      .add_option("--capacity-shapes", flags.capacity_shapes,
+                  "A file of gangs, one a line as 8x{cpu=16,nvidia.com/gpu=8}: the metrics tell\n"
+                  "how many more of each fit; needs --metrics")
       ->check(CLI::ExistingFile);
-  command->add_flag("--reflection", server.reflection, "Offer gRPC reflection, as for grpcurl");
   command
-      ->add_option("--log-format", flags->options.log_format,
-                   "text; json: an object a line, with the parts of lines about calls as fields")
+      .add_option("--log-format", flags.options.log_format,
+                  "text; json: an object a line, with the parts of lines about calls as fields")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   command
-      ->add_option(
-          "--log-calls", flags->log_calls,
+      .add_option(
+          "--log-calls", flags.log_calls,
           "Which calls get a line with number, method, code, time and trace; one that ends\n"
           "with INTERNAL always does")
       ->check(CLI::IsMember({"none", "failed", "all"}))
       ->capture_default_str();
-  command->add_option(
+  command.add_option(
       "--log-requests", server.requests.folder,
       "Write all calls as they come over the wire to files in this folder, for\n"
       "`espalier replay`: states, changes, questions and answers. That is the whole\n"
       "cluster, with all names: as confidential as a dump. Only the owner reads it");
   command
-      ->add_option("--log-requests-bytes", flags->log_bytes,
-                   "Bytes that these files may have together; the oldest are removed")
+      .add_option("--log-requests-bytes", flags.log_bytes,
+                  "Bytes that these files may have together; the oldest are removed")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{64} << 10, std::uint64_t{1} << 50))
       ->default_str("1GiB");
   command
-      ->add_option("--log-requests-files", server.requests.files, "Among how many files they are")
+      .add_option("--log-requests-files", server.requests.files, "Among how many files they are")
       ->check(CLI::Range(2, 10000))
       ->capture_default_str();
-  command->add_option(
+}
+
+// Adds those of states that outlive the process.
+void AddStateOptions(CLI::App& command, ServeFlags& flags) {
+  ServerOptions& server = flags.options.server;
+  command.add_option(
       "--state-dir", server.state_dir.folder,
       "Keep the loaded states in files in this folder while they change, and begin with\n"
       "them after a start. As confidential as a dump; only the owner reads it. Holds end\n"
       "with the process");
   command
-      ->add_option("--state-dir-bytes", flags->state_bytes,
-                   "Bytes that these files may have together, one that is being written\n"
-                   "included; a state that needs more is not written")
+      .add_option("--state-dir-bytes", flags.state_bytes,
+                  "Bytes that these files may have together, one that is being written\n"
+                  "included; a state that needs more is not written")
       ->transform(CLI::AsSizeValue(false))
       ->check(CLI::Range(std::uint64_t{1} << 20, std::uint64_t{1} << 50))
       ->default_str("4GiB");
-  AddBackendOptions(*command, flags->options.backend);
+}
+
+// Adds those that bound what clients may ask for.
+void AddLimitOptions(CLI::App& command, ServeFlags& flags) {
+  ServerOptions& server = flags.options.server;
+  const CLI::Range kByteRange(std::uint64_t{0}, std::uint64_t{1} << 62);  // -1 reads as 2^64 - 1
   command
-      ->add_option("--max-calls", server.workers,
-                   "Calls computed at once; 0: one per core, at least 2")
+      .add_option("--max-calls", server.workers,
+                  "Calls computed at once; 0: one per core, at least 2")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command
-      ->add_option("--max-queued-calls", server.max_queued_calls,
-                   "Calls that may wait; more are refused with RESOURCE_EXHAUSTED")
+      .add_option("--max-queued-calls", server.max_queued_calls,
+                  "Calls that may wait; more are refused with RESOURCE_EXHAUSTED")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--max-states", server.max_states,
-                   "States of clusters by name that may be loaded beside the one without a name")
+      .add_option("--max-states", server.max_states,
+                  "States of clusters by name that may be loaded beside the one without a name")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command
-      ->add_option("--max-message-bytes", flags->max_message_bytes,
-                   "Largest message, either way; 64MiB and the like are understood")
+      .add_option("--max-message-bytes", flags.max_message_bytes,
+                  "Largest message, either way; 64MiB and the like are understood")
       ->transform(CLI::AsSizeValue(false))
       ->check(kByteRange)
       ->capture_default_str();
   command
-      ->add_option("--memory", flags->memory,
-                   "Bytes that all calls and the loaded state may take together; beyond, calls are "
-                   "refused with RESOURCE_EXHAUSTED; 0: three quarters of what the machine and the "
-                   "control group allow")
+      .add_option("--memory", flags.memory,
+                  "Bytes that all calls and the loaded state may take together; beyond, calls are "
+                  "refused with RESOURCE_EXHAUSTED; 0: three quarters of what the machine and the "
+                  "control group allow")
       ->transform(CLI::AsSizeValue(false))
       ->check(kByteRange)
       ->capture_default_str();
   command
-      ->add_option("--call-memory", flags->call_memory,
-                   "Bytes that one call may take, a load of a state too; 0: half of --memory")
+      .add_option("--call-memory", flags.call_memory,
+                  "Bytes that one call may take, a load of a state too; 0: half of --memory")
       ->transform(CLI::AsSizeValue(false))
       ->check(kByteRange)
       ->capture_default_str();
   command
-      ->add_option("--idle-seconds", flags->idle_seconds,
-                   "How long a client may leave a stream without progress, or an answer unread")
+      .add_option("--idle-seconds", flags.idle_seconds,
+                  "How long a client may leave a stream without progress, or an answer unread")
       ->check(CLI::Range(0.001, 86400.0))
       ->capture_default_str();
   command
-      ->add_option("--drain-seconds", flags->drain_seconds,
-                   "How long running calls may take to finish after a signal")
+      .add_option("--drain-seconds", flags.drain_seconds,
+                  "How long running calls may take to finish after a signal")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
+}
+
+// Completes the options by flags that are written otherwise.
+void ApplyFlags(ServeFlags& flags) {
+  const auto gates = ParseFeatureGates(flags.feature_gates);
+  if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
+  flags.options.server.gates = *gates;
+  flags.options.server.named_gates = flags.feature_gates;
+  flags.options.server.capacity_shapes =
+      ReadShapes(flags.capacity_shapes, flags.options.server.metrics);
+  flags.options.server.logged_calls = flags.log_calls == "all"      ? LoggedCalls::kAll
+                                      : flags.log_calls == "failed" ? LoggedCalls::kFailed
+                                                                    : LoggedCalls::kNone;
+  flags.options.server.version = Version();
+  flags.options.server.commit = Commit();
+  const auto milliseconds = [](double seconds) {
+    return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+  };
+  flags.options.drain_patience = milliseconds(flags.drain_seconds);
+  ServerOptions& limits = flags.options.server;
+  limits.memory = static_cast<std::int64_t>(flags.memory);
+  limits.call_memory = static_cast<std::int64_t>(flags.call_memory);
+  limits.max_message_bytes = static_cast<std::int64_t>(flags.max_message_bytes);
+  limits.requests.bytes = static_cast<std::int64_t>(flags.log_bytes);
+  limits.state_dir.bytes = static_cast<std::int64_t>(flags.state_bytes);
+  limits.patience = milliseconds(flags.idle_seconds);
+}
+
+}  // namespace
+
+void AddServeCommand(CLI::App& app, int& exit_code) {
+  const auto flags = std::make_shared<ServeFlags>();
+  CLI::App* command = app.add_subcommand("serve", "Answer placements over gRPC until told to stop");
+  AddAccessOptions(*command, flags->options.server);
+  AddReportOptions(*command, *flags);
+  AddStateOptions(*command, *flags);
+  AddBackendOptions(*command, flags->options.backend);
+  AddLimitOptions(*command, *flags);
   command->add_option(
       "--feature-gates", flags->feature_gates,
       "Kueue's feature gates where a request names none, as in Name=true,Other=false; they win\n"
       "over those of a Configuration that is loaded with a state");
   command->footer(kServeExamples);
   command->callback([flags, &exit_code] {
-    const auto gates = ParseFeatureGates(flags->feature_gates);
-    if (!gates) throw CLI::ValidationError("--feature-gates", gates.error().message);
-    flags->options.server.gates = *gates;
-    flags->options.server.named_gates = flags->feature_gates;
-    flags->options.server.capacity_shapes =
-        ReadShapes(flags->capacity_shapes, flags->options.server.metrics);
-    flags->options.server.logged_calls = flags->log_calls == "all"      ? LoggedCalls::kAll
-                                         : flags->log_calls == "failed" ? LoggedCalls::kFailed
-                                                                        : LoggedCalls::kNone;
-    flags->options.server.version = Version();
-    flags->options.server.commit = Commit();
-    const auto milliseconds = [](double seconds) {
-      return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
-    };
-    flags->options.drain_patience = milliseconds(flags->drain_seconds);
-    ServerOptions& limits = flags->options.server;
-    limits.memory = static_cast<std::int64_t>(flags->memory);
-    limits.call_memory = static_cast<std::int64_t>(flags->call_memory);
-    limits.max_message_bytes = static_cast<std::int64_t>(flags->max_message_bytes);
-    limits.requests.bytes = static_cast<std::int64_t>(flags->log_bytes);
-    limits.state_dir.bytes = static_cast<std::int64_t>(flags->state_bytes);
-    limits.patience = milliseconds(flags->idle_seconds);
+    ApplyFlags(*flags);
     exit_code = RunServeCommand(flags->options);
   });
 }
