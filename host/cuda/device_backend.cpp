@@ -195,11 +195,9 @@ void DeviceBackend::CountEach(std::span<const PlacementJob> jobs,
   if (options_.every_batch) {
     const Turn turn(*this, *jobs.front().budget);
     if (turn.came()) {
-      const auto read = [&](std::size_t i, const CountsView& counts) {
-        ReadCounts(jobs, i, counts, readings, visit);
-      };
-      DeviceResult<bool> done = WithSession(
-          [&](DeviceSession& session) { return session.CountEach(jobs, read, counted); });
+      DeviceResult<bool> done = WithSession([&](DeviceSession& session) {
+        return session.CountEach(jobs, readings, visit, counted);
+      });
       if (!done) NoteFault(std::move(done.error()));
     }
   }
