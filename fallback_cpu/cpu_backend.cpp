@@ -309,7 +309,8 @@ class CpuBackend final : public Backend {
   }
 
   // Keeps the counts that have none of leaves; the others are many times as large.
-  void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) override {
+  void CountEach(std::span<const PlacementJob> jobs, std::span<const DomainReading> readings,
+                 const CountsVisitor& visit) override {
     if (jobs.empty()) return;
     const auto lent = batches_.Lend();
     const BatchOfCall batch(*lent);
@@ -320,7 +321,9 @@ class CpuBackend final : public Backend {
     arena_.execute([&] {
       WithLocks(*batch, [&] {
         RefreshGroups(jobs, batch->groups(), [&](const Sharers& group) {
-          for (const Member& member : group) visit(member.job, member.counts().stored());
+          for (const Member& member : group) {
+            ReadCounts(jobs, member.job, member.counts().stored(), readings, visit);
+          }
         });
       });
       tbb::parallel_for(std::size_t{0}, alone.size(), [&](std::size_t i) {
@@ -328,7 +331,7 @@ class CpuBackend final : public Backend {
         if (job.budget->stopped()) return;
         const auto scratch = scratches_.Lend();
         CountAllDomains(job, scratch->leaves());
-        visit(alone[i].job, scratch->leaves().View());
+        ReadCounts(jobs, alone[i].job, scratch->leaves().View(), readings, visit);
       });
     });
   }

@@ -33,6 +33,9 @@ constexpr double kDomainInstructions = 25;
 // An index of a level takes so many passes over it, and so many collectives.
 constexpr double kIndexPasses = 2;
 constexpr double kIndexCollectives = 6;
+// Reading what a domain holds, with a division; and the sums of a level.
+constexpr double kReadInstructions = 40;
+constexpr double kReadCollectives = 2;
 // A decision passes over the domains of its level so often, and does so many collectives.
 constexpr double kDecidePasses = 3;
 constexpr double kDecideCollectives = 40;
@@ -134,6 +137,20 @@ class WorkOf {
     return {domains / kWarp * kIndexPasses * kDomainInstructions, domains * 4,
             Blocks(args.shape_count, gpu_.processors * kBulkBlocks) *
                 ((kIndexPasses + 1) * scans + kIndexCollectives * kLoadsPerCollective)};
+  }
+  // A block reads a level; the widest takes longest.
+  Work operator()(const ReadDomainsArgs& args) const {
+    double domains = 0;
+    double widest = 0;
+    for (std::int32_t level = 0; level < args.level_end; ++level) {
+      domains += Width(static_cast<std::size_t>(level));
+      widest = std::max(widest, Width(static_cast<std::size_t>(level)));
+    }
+    domains *= args.reading_count;
+    const double loads = Blocks(widest, kThreads) / kLoadsPerScan;
+    return {domains / kWarp * kReadInstructions, domains * 4,
+            Blocks(args.reading_count, gpu_.processors * kBulkBlocks) *
+                (loads + kReadCollectives * kLoadsPerCollective)};
   }
   Work operator()(const DecideArgs& args) const {
     const double trips = Blocks(ScannedWidth(), kDecideThreads);

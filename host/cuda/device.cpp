@@ -5,22 +5,16 @@
 namespace espalier {
 
 std::string_view KernelName(std::size_t kernel) {
-  constexpr std::array<std::string_view, kKernels> kNames = {"scatter_kernel",
-                                                             "move_shapes_kernel",
-                                                             "count_leaves_kernel",
-                                                             "count_shape_batches_kernel",
-                                                             "count_groups_kernel",
-                                                             "count_group_batches_kernel",
-                                                             "count_classes_kernel",
-                                                             "sum_classes_kernel",
-                                                             "roll_up_kernel",
-                                                             "index_kernel",
-                                                             "decide_kernel",
-                                                             "decide_small_kernel",
-                                                             "decide_in_order_kernel",
-                                                             "exclusions_kernel",
-                                                             "scan",
-                                                             "compact_kernel"};
+  constexpr std::array<std::string_view, kKernels> kNames = {
+      "scatter_kernel",       "move_shapes_kernel",
+      "count_leaves_kernel",  "count_shape_batches_kernel",
+      "count_groups_kernel",  "count_group_batches_kernel",
+      "count_classes_kernel", "sum_classes_kernel",
+      "roll_up_kernel",       "index_kernel",
+      "read_domains_kernel",  "decide_kernel",
+      "decide_small_kernel",  "decide_in_order_kernel",
+      "exclusions_kernel",    "scan",
+      "compact_kernel"};
   return kNames[kernel];
 }
 

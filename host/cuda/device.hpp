@@ -20,6 +20,7 @@
 #include "kernels/cuda/decide_blocks.hpp"
 #include "kernels/cuda/group_blocks.hpp"
 #include "kernels/cuda/in_order_blocks.hpp"
+#include "kernels/cuda/reading_blocks.hpp"
 
 namespace espalier {
 
@@ -43,10 +44,11 @@ template <class T>
 using DeviceResult = tl::expected<T, DeviceError>;
 
 // A kernel with its arguments.
-using KernelCall = std::variant<ScatterArgs, MoveShapesArgs, CountLeavesArgs, CountShapeBatchesArgs,
-                                CountGroupsArgs, CountGroupBatchesArgs, CountClassesArgs,
-                                SumClassesArgs, RollUpArgs, IndexArgs, DecideArgs, DecideSmallArgs,
-                                DecideInOrderArgs, ExclusionsArgs, ScanArgs, CompactArgs>;
+using KernelCall =
+    std::variant<ScatterArgs, MoveShapesArgs, CountLeavesArgs, CountShapeBatchesArgs,
+                 CountGroupsArgs, CountGroupBatchesArgs, CountClassesArgs, SumClassesArgs,
+                 RollUpArgs, IndexArgs, ReadDomainsArgs, DecideArgs, DecideSmallArgs,
+                 DecideInOrderArgs, ExclusionsArgs, ScanArgs, CompactArgs>;
 
 inline constexpr std::size_t kKernels = std::variant_size_v<KernelCall>;
 

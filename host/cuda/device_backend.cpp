@@ -188,30 +188,41 @@ DeviceResult<DeviceAnswers> DeviceBackend::EvaluateOnDevice(std::span<const Plac
   return answers;
 }
 
-void DeviceBackend::CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) {
+void DeviceBackend::CountEach(std::span<const PlacementJob> jobs,
+                              std::span<const DomainReading> readings, const CountsVisitor& visit) {
   if (jobs.empty()) return;
   std::vector<std::size_t> counted;
   if (options_.every_batch) {
     const Turn turn(*this, *jobs.front().budget);
     if (turn.came()) {
-      DeviceResult<bool> done = WithSession(
-          [&](DeviceSession& session) { return session.CountEach(jobs, visit, counted); });
+      DeviceResult<bool> done = WithSession([&](DeviceSession& session) {
+        return session.CountEach(jobs, readings, visit, counted);
+      });
       if (!done) NoteFault(std::move(done.error()));
     }
   }
   RecordJobs(counted.size(), jobs.size() - counted.size());
   if (counted.size() == jobs.size()) return;
-  if (counted.empty()) return cpu_->CountEach(jobs, visit);
-  std::vector<bool> visited(jobs.size(), false);
-  for (const std::size_t i : counted) visited[i] = true;
+  if (counted.empty()) return cpu_->CountEach(jobs, readings, visit);
+  std::vector<bool> was_counted(jobs.size(), false);
+  for (const std::size_t i : counted) was_counted[i] = true;
   std::vector<PlacementJob> rest;
+  std::vector<DomainReading> readings_of_rest;
   std::vector<std::size_t> index;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (visited[i]) continue;
+    if (was_counted[i]) continue;
+    for (DomainReading reading : ReadingsOf(readings, i)) {
+      reading.job = rest.size();
+      readings_of_rest.push_back(reading);
+    }
     rest.push_back(jobs[i]);
     index.push_back(i);
   }
-  cpu_->CountEach(rest, [&](std::size_t i, const CountsView& counts) { visit(index[i], counts); });
+  CountsVisitor visit_rest;
+  if (visit) {
+    visit_rest = [&](std::size_t i, const CountsView& counts) { visit(index[i], counts); };
+  }
+  cpu_->CountEach(rest, readings_of_rest, visit_rest);
 }
 
 void DeviceBackend::NoteFault(DeviceError fault) {

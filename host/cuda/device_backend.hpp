@@ -67,7 +67,8 @@ class DeviceBackend final : public Backend {
     cpu_->CountDomains(job, counts);
   }
   // Counts on the device if every batch goes there, and on the CPU what it leaves.
-  void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) override;
+  void CountEach(std::span<const PlacementJob> jobs, std::span<const DomainReading> readings,
+                 const CountsVisitor& visit) override;
   // Returns as many as keep the whole device busy, or as on the CPU while there is none.
   std::size_t quick_batch() const override;
   // Decides in order on the device where every batch goes there, none while there is no device.

@@ -11,8 +11,9 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kMaxMirrors = 8;
-// Counts that are copied back at once, at most: as much page-locked memory is held for them.
-constexpr std::size_t kMostCopied = std::size_t{32} << 20;
+// What is counted at once for questions about every domain, at most: the device holds as much
+// memory for it.
+constexpr std::size_t kMostCounted = std::size_t{256} << 20;
 
 // Shares that one launch may decide in order at most: 64 MiB of memory.
 constexpr std::int64_t kMaxSharesInOrder = std::int64_t{1} << 22;
@@ -67,18 +68,20 @@ DeviceResult<DeviceAnswers> DeviceSession::Evaluate(std::span<const PlacementJob
 }
 
 DeviceResult<void> DeviceSession::CountEach(std::span<const PlacementJob> jobs,
+                                            std::span<const DomainReading> readings,
                                             const CountsVisitor& visit,
                                             std::vector<std::size_t>& counted) {
   std::map<std::uint64_t, std::vector<std::size_t>> by_state;
   for (std::size_t i = 0; i < jobs.size(); ++i) by_state[jobs[i].state->identity()].push_back(i);
   for (const auto& [state, indices] : by_state) {
-    if (auto done = CountState(jobs, indices, visit, counted); !done) return done;
+    if (auto done = CountState(jobs, indices, readings, visit, counted); !done) return done;
   }
   return {};
 }
 
 DeviceResult<void> DeviceSession::CountState(std::span<const PlacementJob> jobs,
                                              std::span<const std::size_t> indices,
+                                             std::span<const DomainReading> readings,
                                              const CountsVisitor& visit,
                                              std::vector<std::size_t>& counted) {
   const PlacementJob& first = jobs[indices.front()];
@@ -86,15 +89,15 @@ DeviceResult<void> DeviceSession::CountState(std::span<const PlacementJob> jobs,
   if (!mirror) return tl::unexpected(mirror.error());
   if (first.budget->stopped()) return device_->Synchronize();  // for the mirror
   while (!indices.empty() && !first.budget->stopped()) {
-    CountWave wave(*device_, **mirror, *first.state, jobs,
-                   std::min(CountsBytes(*device_), kMostCopied));
+    CountWave wave(*device_, **mirror, *first.state, jobs, readings, visit,
+                   std::min(CountsBytes(*device_), kMostCounted));
     std::size_t size = 0;
     for (; size < indices.size(); ++size) {
       const DeviceResult<bool> added = wave.Add(indices[size]);
       if (!added) return tl::unexpected(added.error());
       if (!*added) break;
     }
-    if (auto done = wave.Run(wave_memory_, visit); !done) return done;
+    if (auto done = wave.Run(wave_memory_); !done) return done;
     counted.insert(counted.end(), indices.begin(),
                    indices.begin() + static_cast<std::ptrdiff_t>(size));
     indices = indices.subspan(size);

@@ -44,9 +44,10 @@ class DeviceSession {
   DeviceResult<DeviceAnswers> Evaluate(std::span<const PlacementJob> jobs,
                                        std::span<const Evaluation> asked);
 
-  // Counts as Backend::CountEach and notes in `counted` the indices of the jobs that were visited,
-  // also before an error, after which the session must not be used again.
-  DeviceResult<void> CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit,
+  // Counts as Backend::CountEach and notes in `counted` the indices of the jobs that this was done
+  // for, also before an error, after which the session must not be used again.
+  DeviceResult<void> CountEach(std::span<const PlacementJob> jobs,
+                               std::span<const DomainReading> readings, const CountsVisitor& visit,
                                std::vector<std::size_t>& counted);
   // Makes evaluations in order, each on the state with the placements before it booked, and waits
   // for the device: as many of the first ones as one launch may, none where the first is not for
@@ -75,7 +76,8 @@ class DeviceSession {
                                    DeviceAnswers& answers);
   // Counts jobs[i] for all `indices`, which are on one state.
   DeviceResult<void> CountState(std::span<const PlacementJob> jobs,
-                                std::span<const std::size_t> indices, const CountsVisitor& visit,
+                                std::span<const std::size_t> indices,
+                                std::span<const DomainReading> readings, const CountsVisitor& visit,
                                 std::vector<std::size_t>& counted);
 
   std::unique_ptr<Device> device_;

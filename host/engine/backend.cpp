@@ -25,12 +25,20 @@ void Backend::CountDomains(const PlacementJob& job, CountsStorage& counts) const
   RollUp(team, tree, job.shape->slice, view, 0, {0, tree.LevelEnd(0)});
 }
 
-void Backend::CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit) {
+void Backend::CountEach(std::span<const PlacementJob> jobs, std::span<const DomainReading> readings,
+                        const CountsVisitor& visit) {
   CountsStorage counts;
   for (std::size_t i = 0; i < jobs.size() && !jobs[i].budget->stopped(); ++i) {
     CountDomains(jobs[i], counts);
-    visit(i, counts.View());
+    ReadCounts(jobs, i, counts.View(), readings, visit);
   }
+}
+
+void ReadCounts(std::span<const PlacementJob> jobs, std::size_t i, const CountsView& counts,
+                std::span<const DomainReading> readings, const CountsVisitor& visit) {
+  const TreeView tree = jobs[i].state->snapshot().tree();
+  for (const DomainReading& reading : ReadingsOf(readings, i)) ReadDomains(tree, counts, reading);
+  if (visit) visit(i, counts);
 }
 
 std::vector<Evaluation> EachOf(std::span<const PlacementJob> jobs) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/engine/counts_storage.hpp"
+#include "host/engine/domain_reading.hpp"
 #include "host/engine/placement_columns.hpp"
 #include "host/model/shared_value.hpp"
 #include "host/model/work_budget.hpp"
@@ -116,6 +117,10 @@ std::vector<Evaluation> EachOf(std::span<const PlacementJob> jobs);
 // Sees the counts of one of a table of jobs, by its index; they are valid during the call.
 using CountsVisitor = std::function<void(std::size_t job, const CountsView& counts)>;
 
+// Makes the readings of jobs[i] of its counts, and shows them to `visit` unless that is empty.
+void ReadCounts(std::span<const PlacementJob> jobs, std::size_t i, const CountsView& counts,
+                std::span<const DomainReading> readings, const CountsVisitor& visit);
+
 // Makes room for the counts of all domains of a job's flavor, as Backend::CountDomains fills them.
 CountsView ResizeFor(const PlacementJob& job, CountsStorage& counts);
 
@@ -149,11 +154,13 @@ class Backend {
   // calling thread; several may call it at once. Leaf by leaf unless a back end is sooner.
   virtual void CountDomains(const PlacementJob& job, CountsStorage& counts) const;
 
-  // Counts the same for each of a table of jobs, on all threads, and calls visit(i, counts) for
-  // jobs[i]: once for each, in any order and several at a time. Counts are those of the domains
-  // above the leaves, and of the leaves where NeedsLeaves says so. A visit must not call a back
-  // end. Returns when all are visited; once the jobs' budget is stopped sooner.
-  virtual void CountEach(std::span<const PlacementJob> jobs, const CountsVisitor& visit);
+  // Counts the same for each of a table of jobs, on all threads, and makes the readings of it,
+  // which ascend by job; then calls visit(i, counts) for jobs[i], unless `visit` is empty: once for
+  // each, in any order and several at a time. Counts are those of the domains above the leaves, and
+  // of the leaves where NeedsLeaves says so; readings ask for no others. A visit must not call a
+  // back end. Returns when all is done; once the jobs' budget is stopped sooner.
+  virtual void CountEach(std::span<const PlacementJob> jobs,
+                         std::span<const DomainReading> readings, const CountsVisitor& visit);
 
   // Returns how many evaluations a call should have at first where other work waits for its turn:
   // about as many as take little longer than one.

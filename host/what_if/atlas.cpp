@@ -35,6 +35,9 @@ struct Draft {
   bool constant = false;  // usage makes no difference
   bool open = false;      // only a placement can tell whether it fits at the current step
   bool done = false;      // every step is known
+  // Read at the current step.
+  LevelCounts held = {};
+  Count slices = 0;
 };
 
 // What leaves a flavor with each step but 0.
@@ -86,57 +89,37 @@ std::vector<LeafAmount> HeldBy(const VictimsOnFlavor& held,
                   [](const LeafAmount& amount) { return TiledCapacity::TileOf(amount.leaf); });
 }
 
-// Enters a step for the domains of a row that alone hold a query and are not known yet. Returns
-// whether any holds it.
-bool EnterStep(const CountsView& counts, const PlacementQuery& query, PriorityStep step,
-               AtlasRow& row) {
-  const auto size = static_cast<std::size_t>(row.domains.size());
-  bool any = false;
-  if (query.leaders > 0) {
-    for (std::size_t i = 0; i < size; ++i) {
-      const auto domain = row.domains.begin + static_cast<std::int32_t>(i);
-      if (!Sufficient(MakeCandidate(counts, domain), query)) continue;
-      row.steps[i] = std::min(row.steps[i], step);
-      any = true;
-    }
-    return any;
-  }
-  if (query.slices() > kMaxStored) return false;
-  // Without branches, so that compilers make it a loop over vectors.
-  const StoredCount* const slices = counts.slices + row.domains.begin;
-  const auto need = static_cast<StoredCount>(query.slices());
-  PriorityStep* const steps = row.steps.data();
-  std::int32_t held = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::int32_t holds = slices[i] >= need ? -1 : 0;
-    held |= holds;
-    steps[i] = holds != 0 && step < steps[i] ? step : steps[i];
-  }
-  return held != 0;
+// Returns what is to be read for a draft of the counts of a step.
+DomainReading ReadingFor(std::size_t job, PriorityStep step, PriorityStep never, Draft& draft) {
+  const PlacementQuery& query = draft.query;
+  DomainReading reading;
+  reading.job = job;
+  reading.asked = {.slices = query.slices(),
+                   .leaders = query.leaders,
+                   .first_level = query.level,
+                   .last_level = query.level};
+  reading.held = draft.held.data();
+  if (draft.row.domains.size() > 0) reading.marks = draft.row.steps.data();
+  reading.mark = step;
+  if (draft.row.anywhere != never) return reading;
+  reading.asked.first_level = FirstTallied(query);
+  if (!query.required) reading.slices = &draft.slices;
+  return reading;
 }
 
-// Enters into a draft what the counts of a step tell.
-void Read(const TreeView& tree, const CountsView& counts, PriorityStep step, PriorityStep never,
-          Draft& draft) {
+// Enters into a draft what was read of the counts of a step.
+void Conclude(const TreeView& tree, PriorityStep step, PriorityStep never, Draft& draft) {
   const PlacementQuery& query = draft.query;
-  AtlasRow& row = draft.row;
-  const bool in_a_domain = EnterStep(counts, query, step, row);
-  if (row.anywhere != never) return;
+  if (draft.row.anywhere != never) return;
   LevelTally tallies[kMaxLevels];
   const std::int32_t top = FirstTallied(query);
   for (std::int32_t level = top; level <= query.level; ++level) {
-    // How much all domains hold is read of the first level, where none is required.
-    if (level == query.level && row.domains.size() > 0 && (level > top || query.required)) {
-      tallies[level].sufficient = in_a_domain ? 1 : 0;
-      continue;
-    }
-    for (std::int32_t d = tree.LevelBegin(level); d < tree.LevelEnd(level); ++d) {
-      Tally(counts, query, d, 1, tallies[level]);
-    }
+    tallies[level].sufficient = draft.held[static_cast<std::size_t>(level)];
   }
+  tallies[top].slices = draft.slices;
   const FitBound bound = BoundOf(tree, tallies, query, draft.scored);
   if (bound == FitBound::kYes && draft.decides) {
-    row.anywhere = step;
+    draft.row.anywhere = step;
   } else {
     draft.open = bound != FitBound::kNo;
   }
@@ -313,13 +296,22 @@ class AtlasSearch::Impl {
     Chunks chunks(budget_, jobs.size(), engine_.backend().quick_batch());
     for (std::size_t begin = 0; begin < jobs.size() && chunks.Begin();) {
       const std::size_t size = std::min(chunks.size(), jobs.size() - begin);
-      engine_.backend().CountEach(std::span(jobs).subspan(begin, size),
-                                  [&](std::size_t i, const CountsView& counts) {
-                                    const TreeView tree = jobs[begin + i].state->snapshot().tree();
-                                    for (Draft& draft : counted[begin + i]->drafts) {
-                                      if (!draft.done) Read(tree, counts, step_, never_, draft);
-                                    }
-                                  });
+      std::vector<DomainReading> readings;
+      const auto for_each_draft = [&](const auto& body) {
+        for (std::size_t i = 0; i < size; ++i) {
+          for (Draft& draft : counted[begin + i]->drafts) {
+            if (!draft.done) body(i, draft);
+          }
+        }
+      };
+      for_each_draft([&](std::size_t i, Draft& draft) {
+        readings.push_back(ReadingFor(i, step_, never_, draft));
+      });
+      const auto some = std::span(jobs).subspan(begin, size);
+      engine_.backend().CountEach(some, readings, {});
+      for_each_draft([&](std::size_t i, Draft& draft) {
+        Conclude(some[i].state->snapshot().tree(), step_, never_, draft);
+      });
       begin += size;
     }
   }

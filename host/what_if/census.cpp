@@ -5,23 +5,9 @@
 #include <utility>
 
 #include "host/engine/gang_batch.hpp"
-#include "kernels/decisions/roll_up.hpp"
 
 namespace espalier {
 namespace {
-
-// The gangs that fit in some domains, each in one of them.
-Count GangsIn(std::span<const StoredCount> pods, Count pods_of_gang) {
-  Count gangs = 0;
-  if (pods.empty() || std::ranges::max(pods) < pods_of_gang) return gangs;
-  // Both numbers are of 31 bits: what is less than a whole number by any part of `pods_of_gang`
-  // stays less as a double. Several are divided at once so.
-  const auto size = static_cast<double>(pods_of_gang);
-  for (const StoredCount of_domain : pods) {
-    gangs += static_cast<StoredCount>(static_cast<double>(of_domain) / size);
-  }
-  return gangs;
-}
 
 // Resolves a gang on its flavor. Returns what is to be counted, or nothing where that fails, which
 // the census says then.
@@ -38,20 +24,13 @@ std::optional<PlacementJob> JobOfGang(const ClusterState& state, const PodSetReq
   return MakeJob(resolved, flavor, flavor.snapshot().FilterOf(*resolved.shape), gang.count);
 }
 
-// Reads what the domains of a flavor hold of a gang.
-void ReadCounts(const FlavorSnapshot& snapshot, const CountsView& counts, CensusDetail detail,
-                GangCensus& census) {
+// Tells the gangs by level, of which there are as many as in `held`.
+void TellLevels(const FlavorSnapshot& snapshot, const LevelCounts& held, GangCensus& census) {
   const TreeView tree = snapshot.tree();
-  census.pods = SumPods(counts.pods, {0, tree.LevelEnd(0)});
   census.levels.push_back({{}, {}, census.pods / census.pods_of_gang});
   for (std::int32_t level = 0; level < tree.level_count; ++level) {
-    const DomainRange domains = DomainsOf(tree, level);
-    const std::span pods(counts.pods + domains.begin, static_cast<std::size_t>(domains.size()));
-    census.levels.push_back({snapshot.levels()[static_cast<std::size_t>(level)], domains,
-                             GangsIn(pods, census.pods_of_gang)});
-  }
-  if (detail == CensusDetail::kDomains) {
-    census.pods_by_domain.assign(counts.pods, counts.pods + tree.domain_count());
+    const auto at = static_cast<std::size_t>(level);
+    census.levels.push_back({snapshot.levels()[at], DomainsOf(tree, level), held[at]});
   }
 }
 
@@ -61,7 +40,7 @@ std::vector<GangCensus> CountGangs(const ClusterState& state, std::span<const Po
                                    CensusDetail detail, const FeatureGates& gates,
                                    Backend& backend) {
   std::vector<GangCensus> censuses(gangs.size());
-  std::vector<PlacementJob> jobs;  // of an unconstrained gang, which reads every leaf
+  std::vector<PlacementJob> jobs;  // of an unconstrained gang: of every leaf, whose slices are pods
   std::vector<GangCensus*> of_job;
   for (std::size_t i = 0; i < gangs.size(); ++i) {
     if (auto job = JobOfGang(state, gangs[i], gates, censuses[i])) {
@@ -70,9 +49,28 @@ std::vector<GangCensus> CountGangs(const ClusterState& state, std::span<const Po
       jobs.push_back(*std::move(job));
     }
   }
-  backend.CountEach(jobs, [&](std::size_t i, const CountsView& counts) {
-    ReadCounts(jobs[i].state->snapshot(), counts, detail, *of_job[i]);
-  });
+  std::vector<LevelCounts> held(jobs.size());
+  std::vector<DomainReading> readings;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    DomainReading& reading = readings.emplace_back();
+    reading.job = i;
+    reading.asked = {.slices = of_job[i]->pods_of_gang,
+                     .repeatedly = true,
+                     .last_level = jobs[i].state->snapshot().tree().lowest()};
+    reading.held = held[i].data();
+    reading.slices = &of_job[i]->pods;
+  }
+  CountsVisitor keep;
+  if (detail == CensusDetail::kDomains) {
+    keep = [&](std::size_t i, const CountsView& counts) {
+      const std::int32_t domains = jobs[i].state->snapshot().domain_count();
+      of_job[i]->pods_by_domain.assign(counts.pods, counts.pods + domains);
+    };
+  }
+  backend.CountEach(jobs, readings, keep);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    TellLevels(jobs[i].state->snapshot(), held[i], *of_job[i]);
+  }
   return censuses;
 }
 

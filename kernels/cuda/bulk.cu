@@ -1,4 +1,4 @@
-// Passes that decide nothing: new amounts in, counting, roll-up, indices, answers out.
+// Passes that decide nothing: new amounts in, counting, roll-up, indices, readings, answers out.
 #include "kernels/cuda/launch.cuh"
 
 namespace espalier {
@@ -67,6 +67,13 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) index_kernel(const 
   RunThisBlock<kBulkThreads>(args);
 }
 
+// Grid: x over levels, y over readings. A block reads what the domains of a level hold of a shape
+// and writes their sum, and a bit for each.
+__global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
+    read_domains_kernel(const ReadDomainsArgs args) {
+  RunThisBlock<kBulkThreads>(args);
+}
+
 // Grid: x over portions of the leaves, y over kShapesPerLook shapes each; those of which nothing
 // failed are passed over.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
@@ -111,6 +118,9 @@ cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream) {
 }
 cudaError_t Launch(const IndexArgs& args, cudaStream_t stream) {
   return LaunchChecked(index_kernel, kBulkThreads, args, stream);
+}
+cudaError_t Launch(const ReadDomainsArgs& args, cudaStream_t stream) {
+  return LaunchChecked(read_domains_kernel, kBulkThreads, args, stream);
 }
 cudaError_t Launch(const ExclusionsArgs& args, cudaStream_t stream) {
   return LaunchChecked(exclusions_kernel, kBulkThreads, args, stream);
@@ -158,6 +168,10 @@ cudaError_t CheckKernel<RollUpArgs>() {
 template <>
 cudaError_t CheckKernel<IndexArgs>() {
   return CheckCode(index_kernel);
+}
+template <>
+cudaError_t CheckKernel<ReadDomainsArgs>() {
+  return CheckCode(read_domains_kernel);
 }
 template <>
 cudaError_t CheckKernel<ExclusionsArgs>() {

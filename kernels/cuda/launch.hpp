@@ -11,6 +11,7 @@
 #include "kernels/cuda/decide_blocks.hpp"
 #include "kernels/cuda/group_blocks.hpp"
 #include "kernels/cuda/in_order_blocks.hpp"
+#include "kernels/cuda/reading_blocks.hpp"
 
 namespace espalier {
 
@@ -24,6 +25,7 @@ cudaError_t Launch(const CountClassesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const SumClassesArgs& args, cudaStream_t stream);
 cudaError_t Launch(const RollUpArgs& args, cudaStream_t stream);
 cudaError_t Launch(const IndexArgs& args, cudaStream_t stream);
+cudaError_t Launch(const ReadDomainsArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideSmallArgs& args, cudaStream_t stream);
 cudaError_t Launch(const DecideInOrderArgs& args, cudaStream_t stream);
@@ -54,6 +56,8 @@ template <>
 cudaError_t CheckKernel<RollUpArgs>();
 template <>
 cudaError_t CheckKernel<IndexArgs>();
+template <>
+cudaError_t CheckKernel<ReadDomainsArgs>();
 template <>
 cudaError_t CheckKernel<DecideArgs>();
 template <>

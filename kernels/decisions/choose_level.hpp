@@ -24,8 +24,11 @@ struct Choice {
 };
 
 // Returns whether a domain is sufficient alone: it holds all slices and, when wanted, the leader.
+ESPALIER_HD inline bool Sufficient(const Candidate& c, Count slices, Count leaders) {
+  return c.leaders >= leaders && c.slices_with_leader >= slices;
+}
 ESPALIER_HD inline bool Sufficient(const Candidate& c, const PlacementQuery& query) {
-  return c.leaders >= query.leaders && c.slices_with_leader >= query.slices();
+  return Sufficient(c, query.slices(), query.leaders);
 }
 
 // The tightest domain first: highest affinity, then fewest slices, then fewest pods, then path.

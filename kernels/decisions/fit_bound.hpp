@@ -15,12 +15,17 @@ struct LevelTally {
   Count slices = 0;      // of all domains, each with or without the leader, whatever is more
 };
 
+// Returns the slices of a domain, with or without the leader, whatever is more.
+ESPALIER_HD inline Count SlicesEitherWay(const Candidate& c) {
+  return c.slices > c.slices_with_leader ? c.slices : c.slices_with_leader;
+}
+
 // Adds domain `domain` to the tally of its level (`sign` 1), or subtracts it (-1).
 ESPALIER_HD inline void Tally(const CountsView& counts, const PlacementQuery& query,
                               std::int32_t domain, Count sign, LevelTally& tally) {
   const Candidate candidate = MakeCandidate(counts, domain);
   if (Sufficient(candidate, query)) tally.sufficient += sign;
-  tally.slices += sign * std::max(candidate.slices, candidate.slices_with_leader);
+  tally.slices += sign * SlicesEitherWay(candidate);
 }
 
 enum class FitBound : std::int32_t {

@@ -1,5 +1,5 @@
-// A device counts many shapes on many states as the CPU does leaf by leaf, and questions about
-// every domain have the same answers.
+// A device counts many shapes on many states as the CPU does leaf by leaf, reads of these counts
+// what they tell, and questions about every domain have the same answers.
 #include <algorithm>
 #include <iterator>
 
@@ -14,6 +14,7 @@
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
+#include "tests/engine/asked_domains.hpp"
 #include "tests/engine/counted.hpp"
 #include "tests/generated/random.hpp"
 
@@ -68,6 +69,12 @@ TEST_F(CountsOfDevice, AreThoseOfTheLeaves) {
         ASSERT_EQ(on_device[i], right[i]) << "job " << i;
         ASSERT_EQ(on_cpu[i], right[i]) << "job " << i;
       }
+      const AskedDomains asked(jobs, random);
+      const std::vector<ReadOfDomains> read = asked.Expected(right);
+      ExpectSame(asked.Ask(*backend_), read);
+      ExpectSame(asked.Ask(*backend_, /*with_visitor=*/true), read);
+      ExpectSame(asked.Ask(*cpu), read);
+      ExpectSame(asked.Ask(*cpu, /*with_visitor=*/true), read);
       FlavorState& changed = *states.back().Find("gpu");
       for (int i = 0; i < 20 * round; ++i) {
         const LeafId leaf(
@@ -89,19 +96,25 @@ TEST_F(CountsOfDevice, ACensusIsTheSame) {
   const ClusterState state = Build(MakeGpuCluster(4, 16, 18, 1));
   std::vector<PodSetRequest> gangs;
   for (const WorkloadRequest& gang : MakeGangs(60, 2)) gangs.push_back(gang.pod_sets.front());
-  const auto count = [&](Backend& backend) {
-    return CountGangs(state, gangs, CensusDetail::kDomains, {}, backend);
+  const auto count = [&](CensusDetail detail, Backend& backend) {
+    return CountGangs(state, gangs, detail, {}, backend);
   };
-  const std::vector<GangCensus> right = count(*MakeCpuBackend(1));
-  const std::vector<GangCensus> found = count(*backend_);
+  const std::vector<GangCensus> right = count(CensusDetail::kDomains, *MakeCpuBackend(1));
+  const std::vector<GangCensus> found = count(CensusDetail::kDomains, *backend_);
+  const std::vector<GangCensus> by_level = count(CensusDetail::kLevels, *backend_);
   std::size_t with_room = 0;
   for (std::size_t i = 0; i < gangs.size(); ++i) {
     SCOPED_TRACE(i);
     EXPECT_EQ(found[i].failure, right[i].failure);
     EXPECT_EQ(found[i].pods_by_domain, right[i].pods_by_domain);
-    ASSERT_EQ(found[i].levels.size(), right[i].levels.size());
-    for (std::size_t level = 0; level < right[i].levels.size(); ++level) {
-      EXPECT_EQ(found[i].levels[level].gangs, right[i].levels[level].gangs);
+    EXPECT_EQ(by_level[i].failure, right[i].failure);
+    EXPECT_TRUE(by_level[i].pods_by_domain.empty());
+    for (const GangCensus* census : {&found[i], &by_level[i]}) {
+      EXPECT_EQ(census->pods, right[i].pods);
+      ASSERT_EQ(census->levels.size(), right[i].levels.size());
+      for (std::size_t level = 0; level < right[i].levels.size(); ++level) {
+        EXPECT_EQ(census->levels[level].gangs, right[i].levels[level].gangs);
+      }
     }
     with_room += right[i].pods > 0 ? 1 : 0;
   }

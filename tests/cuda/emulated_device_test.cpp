@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "fallback_cpu/cpu_backend.hpp"
+#include "host/engine/workload_placement.hpp"
 #include "host/packing/flavor_state.hpp"
 #include "tests/cuda/ask.hpp"
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
+#include "tests/engine/asked_domains.hpp"
+#include "tests/engine/counted.hpp"
+#include "tests/generated/random.hpp"
 
 namespace espalier::emulated_device_test {
 namespace {
@@ -41,6 +45,29 @@ TEST(EmulatedDevice, BlocksInAnyOrderAtTheSameTime) {
         {.blocks_at_once = 4, .block_order = seed, .concurrent_blocks = 8, .poison_memory = true});
     ExpectEqual(cpu, Ask(device, cluster, gangs, PlacementMode::kNominate, gates));
     EXPECT_EQ(device->status().jobs_on_cpu, device->status().jobs_declined);
+  }
+}
+
+// Questions about every domain, on blocks of any width, in any order, several at a time.
+TEST(EmulatedDevice, BlocksThatReadDomains) {
+  const ClusterState state = Build(MakeGpuCluster(3, 11, 7, 51));
+  std::vector<PlacementJob> jobs;
+  const FeatureGates gates;
+  for (const WorkloadRequest& gang : MakeGangs(40, 52)) {
+    WorkloadPlacement placement(gang, state, gates);
+    if (const PlacementJob* job = placement.NextJob()) jobs.push_back(*job);
+  }
+  Random random(53);
+  const AskedDomains asked(jobs, random);
+  const std::vector<ReadOfDomains> right = asked.Expected(CountOneByOne(*MakeCpuBackend(1), jobs));
+  for (const EmulatedDeviceOptions& options :
+       {EmulatedDeviceOptions{.lanes = 1, .guard_memory = true, .poison_memory = true},
+        EmulatedDeviceOptions{.lanes = 2, .block_order = 1},
+        EmulatedDeviceOptions{.lanes = 7, .poison_memory = true},
+        EmulatedDeviceOptions{.blocks_at_once = 4, .block_order = 2}}) {
+    const auto device = MakeEmulated(options);
+    ExpectSame(asked.Ask(*device), right);
+    EXPECT_EQ(device->status().jobs_on_device, jobs.size());
   }
 }
 

@@ -13,6 +13,7 @@
 #include "tests/cuda/device_under_test.hpp"
 #include "tests/cuda/faulty_device.hpp"
 #include "tests/cuda/gpu_cluster.hpp"
+#include "tests/engine/asked_domains.hpp"
 #include "tests/engine/counted.hpp"
 
 namespace espalier::fail_over_test {
@@ -87,6 +88,9 @@ class CountsFailOver : public FailOver {
       }
     }
     counts_ = CountOneByOne(*MakeCpuBackend(1), jobs_);
+    Random random(3);
+    asked_ = std::make_unique<AskedDomains>(jobs_, random);
+    read_ = asked_->Expected(counts_);
   }
 
   void MakeMemorySmall() { plan_->memory_bytes = 2 << 10; }
@@ -94,6 +98,8 @@ class CountsFailOver : public FailOver {
   ClusterState branch_;
   std::vector<PlacementJob> jobs_;
   std::vector<Counted> counts_;
+  std::unique_ptr<AskedDomains> asked_;
+  std::vector<ReadOfDomains> read_;
 };
 
 TEST_F(CountsFailOver, ManyWavesCountWhatMemoryHasNoRoomFor) {
@@ -108,6 +114,37 @@ TEST_F(CountsFailOver, ManyWavesCountWhatMemoryHasNoRoomFor) {
   EXPECT_EQ(plan_->bytes_read_uncleared, 0u);
   EXPECT_EQ(backend->status().jobs_on_device, jobs_.size());
   EXPECT_EQ(backend->status().jobs_on_cpu, 0u);
+}
+
+TEST_F(CountsFailOver, ManyWavesReadWhatMemoryHasNoRoomFor) {
+  int waits = 0;
+  plan_->on_wait = [&] { ++waits; };
+  const auto backend = Make();
+  ExpectSame(asked_->Ask(*backend), read_);
+  EXPECT_EQ(std::exchange(waits, 0), 2) << "one of each state";
+  MakeMemorySmall();
+  ExpectSame(asked_->Ask(*Make()), read_);
+  EXPECT_GT(waits, 8);
+  EXPECT_EQ(plan_->bytes_read_uncleared, 0u);
+}
+
+TEST_F(CountsFailOver, WhatIsNotReadAtAFaultTheCpuReads) {
+  MakeMemorySmall();
+  const auto works = Make();
+  asked_->Ask(*works);
+  const int calls = plan_->calls;
+  ASSERT_GT(calls, 40);
+  for (int fail_at = 1; fail_at <= calls; ++fail_at) {
+    SCOPED_TRACE(fail_at);
+    *plan_ = {};
+    MakeMemorySmall();
+    const auto backend = Make();
+    plan_->fail_at = fail_at;
+    ExpectSame(asked_->Ask(*backend), read_);
+    const DeviceStatus status = backend->status();
+    EXPECT_EQ(status.faults, 1u);
+    EXPECT_EQ(status.jobs_on_cpu + status.jobs_on_device, jobs_.size());
+  }
 }
 
 TEST_F(CountsFailOver, WhatIsNotCountedAtAFaultTheCpuCounts) {

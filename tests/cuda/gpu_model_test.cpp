@@ -67,6 +67,19 @@ TEST(GpuModelTest, MovingMuchIsBoundByMemory) {
   EXPECT_NEAR(KernelSeconds(kH200, kSizes, args), bytes / 4.8e12, 1e-9);
 }
 
+// Few questions wait for their widest level; many read all levels that they ask from memory.
+TEST(GpuModelTest, ReadingDomainsIsBoundByTheirLevels) {
+  ReadDomainsArgs racks;
+  racks.level_end = 3;
+  racks.reading_count = 1;
+  ReadDomainsArgs leaves = racks;
+  leaves.level_end = 4;
+  EXPECT_GT(KernelSeconds(kH100, kSizes, leaves), 4 * KernelSeconds(kH100, kSizes, racks));
+  leaves.reading_count = 5000;
+  const double domains = 5000.0 * (16 + 256 + 8192 + 131072);
+  EXPECT_GE(KernelSeconds(kH100, kSizes, leaves), 4 * domains / 3.35e12);
+}
+
 TEST(GpuModelTest, AWarpsDecisionsDoNotDependOnTheWidthOfALevel) {
   DecideSmallArgs small;
   small.job_count = 5000;

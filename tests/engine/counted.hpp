@@ -37,7 +37,7 @@ inline Counted CountedOf(const PlacementJob& job, const CountsView& counts) {
 inline std::vector<Counted> CountEach(Backend& backend, std::span<const PlacementJob> jobs) {
   std::vector<Counted> counted(jobs.size());
   std::vector<std::atomic<int>> visits(jobs.size());
-  backend.CountEach(jobs, [&](std::size_t i, const CountsView& counts) {
+  backend.CountEach(jobs, {}, [&](std::size_t i, const CountsView& counts) {
     ++visits[i];
     counted[i] = CountedOf(jobs[i], counts);
   });
