@@ -71,6 +71,16 @@ class VictimsOnFlavor {
     return {};
   }
 
+  // Returns what some victims hold in the order in which FlavorState::Remove is soonest.
+  std::vector<LeafAmount> HeldBy(std::span<const std::uint32_t> victims) const;
+
+  // Returns what is in use of that resource on that leaf.
+  Amount Used(const LeafAmount& held) const {
+    return flavor_->Usage(static_cast<std::size_t>(held.column) *
+                              static_cast<std::size_t>(flavor_->snapshot().stride()) +
+                          static_cast<std::size_t>(held.leaf));
+  }
+
   // Returns the usage of a victim, leaves ascending, each resource of a leaf once.
   std::span<const LeafAmount> Of(std::size_t victim) const {
     if (victim >= begin_.size()) return {};
@@ -100,12 +110,6 @@ class VictimsOnFlavor {
     return sum = SaturatingAdd(sum, held.amount);
   }
 
-  Amount Used(const LeafAmount& held) const {
-    return flavor_->Usage(static_cast<std::size_t>(held.column) *
-                              static_cast<std::size_t>(flavor_->snapshot().stride()) +
-                          static_cast<std::size_t>(held.leaf));
-  }
-
   std::string Where(const LeafAmount& held) const {
     const FlavorSnapshot& snapshot = flavor_->snapshot();
     return fmt::format("{} on {}",
@@ -122,6 +126,22 @@ class VictimsOnFlavor {
 };
 
 using VictimsByFlavor = std::vector<VictimsOnFlavor>;  // one for each flavor that a victim uses
+
+// Tells whether victims of a list may be removed together. The victims must outlive it.
+class TogetherCheck {
+ public:
+  TogetherCheck(const VictimsByFlavor& held, std::span<const Victim> victims);
+
+  // Returns whether no two victims of a list have the same name or hold the same amounts; `list`
+  // are positions in the victims.
+  bool Holds(std::span<const std::uint32_t> list);
+
+ private:
+  const VictimsByFlavor& held_;
+  std::vector<std::uint32_t> name_of_;  // by victim: a number of its name
+  std::vector<bool> named_;             // by that number
+  std::vector<Amount> sums_;            // [column][leaf] of one flavor; 0 between the calls
+};
 
 // Resolves the usage of victims. Errors (kBadInput) name the victim: on a flavor that does not
 // exist, or with more usage than there is on a leaf. `together`: victims are removed at the same

@@ -83,11 +83,11 @@ std::string Render(const VictimsInstance& asked) {
 
 }  // namespace
 
-VictimsInstance GenerateVictims(std::uint64_t seed) {
+VictimsInstance GenerateVictims(std::uint64_t seed, std::int64_t most) {
   VictimsInstance made{Generate(seed), {}};
   Random random(~seed);
   FillCluster(random, made.instance.cluster);
-  const std::int64_t count = random.Between(1, 12);
+  const std::int64_t count = random.Between(1, most);
   for (std::int64_t i = 0; i < count; ++i) made.victims.push_back({fmt::format("v{}", i), {}});
   random.Shuffle(made.victims);
   for (const FlavorLeafUsage& entry : made.instance.cluster.tas_usage) {

@@ -17,9 +17,9 @@ struct VictimsInstance {
   std::vector<Victim> victims;
 };
 
-// Returns a full cluster whose usage belongs to at most 12 victims, but for a part that nobody
+// Returns a full cluster whose usage belongs to at most `most` victims, but for a part that nobody
 // gives back.
-VictimsInstance GenerateVictims(std::uint64_t seed);
+VictimsInstance GenerateVictims(std::uint64_t seed, std::int64_t most = 12);
 
 // Returns usage, one entry per leaf, without what some of the victims hold; `gone` are their
 // positions.
