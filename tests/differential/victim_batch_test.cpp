@@ -13,7 +13,6 @@
 
 #include "fallback_cpu/cpu_backend.hpp"
 #include "host/what_if/prefix_batch.hpp"
-#include "tests/differential/generator.hpp"
 #include "tests/differential/victims.hpp"
 
 namespace espalier::differential::victim_batch_test {
@@ -21,94 +20,6 @@ namespace {
 
 constexpr std::uint64_t kSeedsPerTest = 250;
 constexpr std::uint64_t kTests = 8;
-constexpr const char* kOtherFlavor = "spot";
-
-struct Batch {
-  VictimsInstance made;  // whose own request is the first
-  std::vector<WorkloadRequest> requests;
-  VictimLists lists;
-};
-
-// Adds a flavor with the same nodes. What most victims hold is on it too.
-void AddFlavor(Random& random, VictimsInstance& made) {
-  ClusterStateInput& cluster = made.instance.cluster;
-  ResourceFlavor other = cluster.flavors.front();
-  other.name = kOtherFlavor;
-  cluster.flavors.push_back(other);
-  for (Victim& victim : made.victims) {
-    std::vector<FlavorLeafUsage> there;
-    for (FlavorLeafUsage usage : victim.usage) {
-      if (!random.Chance(60)) continue;
-      usage.flavor = kOtherFlavor;
-      cluster.tas_usage.push_back(usage);
-      there.push_back(std::move(usage));
-    }
-    std::ranges::move(there, std::back_inserter(victim.usage));
-    if (random.Chance(30)) random.Shuffle(victim.usage);
-  }
-}
-
-// Returns a request like another one, which may be counted with it.
-WorkloadRequest Resized(Random& random, WorkloadRequest request) {
-  for (PodSetRequest& pod_set : request.pod_sets) {
-    if (random.Chance(20)) continue;
-    pod_set.count = static_cast<std::int32_t>(random.Between(1, pod_set.count * 3 / 2 + 1));
-  }
-  if (random.Chance(30) && request.pod_sets.front().topology_request) {
-    TopologyRequest& topology = *request.pod_sets.front().topology_request;
-    if (topology.preferred) std::swap(topology.preferred, topology.required);
-  }
-  return request;
-}
-
-void GenerateRequests(Random& random, Batch& batch) {
-  const Instance& instance = batch.made.instance;
-  batch.requests = {instance.request};
-  for (std::int64_t more = random.Between(0, 9); more > 0; --more) {
-    WorkloadRequest request = random.Chance(60) ? Resized(random, random.Pick(batch.requests))
-                                                : GeneratePlainRequest(random, instance.cluster);
-    request.key.name = fmt::format("wl-{}", batch.requests.size());
-    if (random.Chance(5)) request.simulate_empty = true;
-    if (instance.cluster.flavors.size() > 1 && random.Chance(40)) {
-      for (PodSetRequest& pod_set : request.pod_sets) {
-        if (random.Chance(80)) pod_set.flavor = kOtherFlavor;
-      }
-    }
-    batch.requests.push_back(std::move(request));
-  }
-}
-
-std::vector<std::uint32_t> GenerateList(Random& random, const std::vector<Victim>& victims) {
-  std::vector<std::uint32_t> list;
-  const int percent = random.Pick({0, 50, 90, 100, 100});
-  for (std::uint32_t victim = 0; victim < victims.size(); ++victim) {
-    if (random.Chance(percent)) list.push_back(victim);
-  }
-  if (random.Chance(70)) random.Shuffle(list);
-  return list;
-}
-
-// One list for all requests, a list for each, or some that requests share.
-void GenerateLists(Random& random, Batch& batch) {
-  const int lists = random.Pick({1, 1, 2, 3, 10});
-  for (int i = 0; i < lists; ++i) batch.lists.push_back(GenerateList(random, batch.made.victims));
-  if (lists == 1 && random.Chance(50)) return;
-  VictimLists of_requests;
-  for (std::size_t w = 0; w < batch.requests.size(); ++w) {
-    of_requests.push_back(random.Pick(batch.lists));
-  }
-  batch.lists = std::move(of_requests);
-}
-
-Batch GenerateBatch(std::uint64_t seed) {
-  Random random(seed * 3 + 1);
-  Batch batch;
-  batch.made = GenerateVictims(seed, random.Pick({12, 12, 24, 80}));
-  if (random.Chance(30)) AddFlavor(random, batch.made);
-  GenerateRequests(random, batch);
-  GenerateLists(random, batch);
-  return batch;
-}
 
 PrefixAnswer SearchPlainly(const Engine& engine, const ClusterState& before,
                            const WorkloadRequest& request, const std::vector<Victim>& victims,
@@ -168,7 +79,7 @@ TEST_P(VictimBatchSeeds, AnswersAsOneVictimAfterTheOther_R29_3) {
   int never = 0;
   const std::uint64_t first = GetParam() * kSeedsPerTest;
   for (std::uint64_t seed = first; seed < first + kSeedsPerTest; ++seed) {
-    const Batch batch = GenerateBatch(seed);
+    const VictimBatch batch = GenerateVictimBatch(seed);
     const auto state = ClusterState::Build(batch.made.instance.cluster);
     ASSERT_TRUE(state) << state.error().message;
     const Engine engine(MakeCpuBackend(2), batch.made.instance.gates);
