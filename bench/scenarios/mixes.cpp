@@ -143,7 +143,8 @@ void AddKueue(MixMaker& mix, std::int64_t gangs) {
 }
 
 // Distinct vectors over every resource; all prefer one rack.
-void AddShapes(MixMaker& mix, std::int64_t gangs, std::int64_t shapes) {
+void AddShapes(MixMaker& mix, std::int64_t gangs, std::int64_t shapes,
+               const TopologyRequest& topology) {
   const BenchCluster& cluster = mix.cluster();
   SplitMix64& random = mix.random();
   for (std::int64_t i = 0; i < shapes; ++i) {
@@ -163,7 +164,7 @@ void AddShapes(MixMaker& mix, std::int64_t gangs, std::int64_t shapes) {
         requests.Set(name, random.Between(1, 4));
       }
     }
-    mix.NewShape(std::move(requests), Preferred(RackLevel(cluster)));
+    mix.NewShape(std::move(requests), topology);
   }
   for (std::int64_t i = 0; i < gangs; ++i) {
     const std::int64_t dice = random.Below(100);
@@ -212,10 +213,7 @@ void AddUnsat(MixMaker& mix, std::int64_t gangs) {
 // Whole nodes that share a domain two levels above the hosts.
 void AddRowGang(MixMaker& mix, std::int64_t pods) {
   const BenchCluster& cluster = mix.cluster();
-  const std::size_t depth = cluster.levels.size();
-  mix.Add(mix.Shape(SlotRequests(cluster, cluster.node_slots),
-                    Required(cluster.levels[depth - std::min<std::size_t>(3, depth)])),
-          pods);
+  mix.Add(mix.Shape(SlotRequests(cluster, cluster.node_slots), Required(RowLevel(cluster))), pods);
 }
 
 // Adds gangs that try arithmetic and orders: requests of nothing, of exactly a node, of the largest
@@ -440,11 +438,10 @@ const std::vector<MixEntry>& MixEntries() {
   return entries;
 }
 
-// The S of X-SHAPES(S).
-std::optional<std::int64_t> ShapeCount(std::string_view name) {
-  constexpr std::string_view kPrefix = "X-SHAPES(";
-  if (!name.starts_with(kPrefix) || !name.ends_with(')')) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
+// The S of a name like X-SHAPES(S), whose part before it is `prefix`.
+std::optional<std::int64_t> ShapeCount(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix) || !name.ends_with(')')) return std::nullopt;
+  name.remove_prefix(prefix.size());
   name.remove_suffix(1);
   std::int64_t shapes = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), shapes);
@@ -458,7 +455,8 @@ std::optional<std::int64_t> ShapeCount(std::string_view name) {
 
 std::vector<TopologyLine> MixLines() {
   std::vector<TopologyLine> lines = {
-      {"X-SHAPES(S)", "S distinct vectors over every resource, 1 to 1,024 pods, preferred rack"}};
+      {"X-SHAPES(S)", "S distinct vectors over every resource, 1 to 1,024 pods, preferred rack"},
+      {"X-ROWS(S)", "the same gangs, each of which must share a row"}};
   for (const MixEntry& entry : MixEntries()) lines.push_back(entry.line);
   return lines;
 }
@@ -466,8 +464,10 @@ std::vector<TopologyLine> MixLines() {
 Result<BenchMix> MakeMix(const std::string& name, const BenchCluster& cluster, std::int64_t gangs,
                          std::uint64_t seed) {
   MixMaker maker(cluster, seed);
-  if (const auto shapes = ShapeCount(name)) {
-    AddShapes(maker, gangs, *shapes);
+  if (const auto shapes = ShapeCount(name, "X-SHAPES(")) {
+    AddShapes(maker, gangs, *shapes, Preferred(RackLevel(cluster)));
+  } else if (const auto of_rows = ShapeCount(name, "X-ROWS(")) {
+    AddShapes(maker, gangs, *of_rows, Required(RowLevel(cluster)));
   } else {
     const auto entry = std::ranges::find(MixEntries(), std::string_view(name),
                                          [](const MixEntry& e) { return e.line.name; });
@@ -510,6 +510,10 @@ Resources SlotRequests(const BenchCluster& cluster, std::int64_t slots) {
 
 const std::string& RackLevel(const BenchCluster& cluster) {
   return cluster.levels[cluster.levels.size() - 2];
+}
+const std::string& RowLevel(const BenchCluster& cluster) {
+  const std::size_t depth = cluster.levels.size();
+  return cluster.levels[depth - std::min<std::size_t>(3, depth)];
 }
 const std::string& BlockLevel(const BenchCluster& cluster) {
   return cluster.levels[cluster.levels.size() >= 4 ? 1 : 0];

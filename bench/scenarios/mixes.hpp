@@ -40,8 +40,9 @@ std::int64_t DrawAcmeJob(SplitMix64& random);
 Resources SlotRequests(const BenchCluster& cluster, std::int64_t slots);
 
 // Returns a level's key by its usual name, whatever the cluster calls it: the lowest level but one
-// is the rack, the second of four or more the block, the first the zone.
+// is the rack, the one above it the row, the second of four or more the block, the first the zone.
 const std::string& RackLevel(const BenchCluster& cluster);
+const std::string& RowLevel(const BenchCluster& cluster);
 const std::string& BlockLevel(const BenchCluster& cluster);
 const std::string& ZoneLevel(const BenchCluster& cluster);
 

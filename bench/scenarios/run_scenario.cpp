@@ -45,6 +45,7 @@ Result<void> Run(const LoadedScenario& loaded, const std::shared_ptr<Backend>& b
     case BenchMode::kControllerCycle:
     case BenchMode::kDispatch:
     case BenchMode::kOpenLoop:
+    case BenchMode::kVictims:
       return options.end_to_end(loaded, options, result);
     case BenchMode::kWhatIf:
       return RunWhatIf(loaded, backend, options, result);

@@ -139,6 +139,10 @@ constexpr Row kRows[] = {
     {"B63-atlas", "S256", kAtlas, "T-131K", 8, 0, "P97", "X-SHAPES(256)", 256},
     {"B63-atlas", "G5000", kAtlas, "T-131K", 8, 0, "P97", "X-SHAPES(256)", 5000},
     {"B63-atlas", "S5000", kAtlas, "T-131K", 8, 0, "P97", "X-SHAPES(5000)", 5000},
+    {"B64-victims", "S256", kVictims, "T-131K", 8, 0, "P97", "X-ROWS(256)", 256},
+    {"B64-victims", "G5000", kVictims, "T-131K", 8, 0, "P97", "X-ROWS(256)", 5000},
+    {"B64-victims", "full", kVictims, "T-131K", 8, 0, "P100", "X-SHAPES(256)", 5000},
+    {"B64-victims", "all", kVictims, "T-131K", 8, 0, "P97", "X-ROWS(256)", 5000},
 };
 // clang-format on
 
@@ -261,6 +265,8 @@ std::string_view ToString(BenchMode mode) {
       return "dispatch";
     case kOpenLoop:
       return "open-loop";
+    case kVictims:
+      return "victims";
     case kNested:
       return "nested";
     case kRecorded:
@@ -279,7 +285,7 @@ std::string_view ToString(BenchMode mode) {
 
 bool IsOverWire(BenchMode mode) {
   return mode == kEndToEnd || mode == kUpdates || mode == kControllerCycle || mode == kDispatch ||
-         mode == kOpenLoop;
+         mode == kOpenLoop || mode == kVictims;
 }
 
 const std::vector<Scenario>& AllScenarios() {

@@ -25,6 +25,7 @@ enum class BenchMode {
   kControllerCycle,  // over gRPC: a change, all gangs nominated, some committed
   kDispatch,         // over gRPC: which of many named states hold the gangs
   kOpenLoop,         // over gRPC: calls at fixed moments, whether others are answered or not
+  kVictims,          // over gRPC: which running gangs make room for each of the gangs
   kNested,           // gangs of kReplicasTogether replicas in one block, in order
   kRecorded,         // a recorded sequence, compared with its answers
   kWhatIf,           // which running gangs make room, and which of them may stay

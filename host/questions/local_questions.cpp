@@ -188,12 +188,30 @@ Result<Certificate> LocalQuestions::Explain(
   return espalier::Explain(snapshot_->state, **input, others, request, engine_);
 }
 
-Result<PrefixAnswer> LocalQuestions::FindVictims(const WorkloadRequest& request,
-                                                 std::span<const RunningWorkload> victims) {
-  if (auto known = CheckFlavors({&request, 1}); !known) return tl::unexpected(known.error());
+Result<std::vector<PrefixAnswer>> LocalQuestions::FindVictimsOfEach(
+    std::span<const WorkloadRequest> requests, std::span<const RunningWorkload> victims,
+    const VictimLists& lists) {
+  VictimLists all(1);
+  for (std::uint32_t v = 0; lists.empty() && v < victims.size(); ++v) all[0].push_back(v);
+  auto batch =
+      StartVictims(requests, {victims.begin(), victims.end()}, lists.empty() ? all : lists);
+  if (!batch) return tl::unexpected(batch.error());
+  std::vector<PrefixAnswer> answers;
+  while (true) {
+    auto some = batch->Next();
+    if (!some) return tl::unexpected(some.error());
+    if (some->empty()) return answers;
+    std::ranges::move(*some, std::back_inserter(answers));
+  }
+}
+
+Result<PrefixBatch> LocalQuestions::StartVictims(std::span<const WorkloadRequest> requests,
+                                                 std::vector<RunningWorkload> victims,
+                                                 const VictimLists& lists) const {
+  if (auto known = CheckFlavors(requests); !known) return tl::unexpected(known.error());
   std::vector<Victim> plain;
-  for (const RunningWorkload& running : victims) plain.push_back(running.victim);
-  return FindPrefix(engine_, supposed(), request, plain);
+  for (RunningWorkload& running : victims) plain.push_back(std::move(running.victim));
+  return PrefixBatch::Open(engine_, supposed(), requests, std::move(plain), lists);
 }
 
 Result<NamedVictimSets> LocalQuestions::FindCheapestVictims(

@@ -22,7 +22,7 @@ class LocalQuestions final : public Questions {
   // Asks about a cluster of files. Errors are those of StateStore::Load.
   static Result<std::unique_ptr<LocalQuestions>> Open(const Cluster& cluster, const Engine& engine);
 
-  // Returns the state that FindVictims and CountGangs are answered on.
+  // Returns the state that FindVictims, CountGangs and others are answered on.
   const ClusterState& supposed() const { return supposed_ ? *supposed_ : snapshot_->state; }
 
   Result<ClusterStateInput> ReadInput() override;
@@ -32,8 +32,14 @@ class LocalQuestions final : public Questions {
       std::span<const WorkloadRequest> requests) override;
   Result<Certificate> Explain(const WorkloadRequest& request,
                               std::optional<std::span<const RunningWorkload>> running) override;
-  Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
-                                   std::span<const RunningWorkload> victims) override;
+  Result<std::vector<PrefixAnswer>> FindVictimsOfEach(std::span<const WorkloadRequest> requests,
+                                                      std::span<const RunningWorkload> victims,
+                                                      const VictimLists& lists) override;
+  // Starts the same, to be told in parts. `requests`, the lists, of which there must be one, and
+  // this object must outlive it.
+  Result<PrefixBatch> StartVictims(std::span<const WorkloadRequest> requests,
+                                   std::vector<RunningWorkload> victims,
+                                   const VictimLists& lists) const;
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                               std::span<const RunningWorkload> victims) override;
   Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,

@@ -10,4 +10,11 @@ Result<WorkloadAnswer> Questions::NominateOne(const WorkloadRequest& request) {
   return std::move(answers->front());
 }
 
+Result<PrefixAnswer> Questions::FindVictims(const WorkloadRequest& request,
+                                            std::span<const RunningWorkload> victims) {
+  auto answers = FindVictimsOfEach({&request, 1}, victims);
+  if (!answers) return tl::unexpected(answers.error());
+  return std::move(answers->front());
+}
+
 }  // namespace espalier

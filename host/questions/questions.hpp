@@ -17,6 +17,7 @@
 #include "host/packing/cluster_state.hpp"
 #include "host/what_if/atlas.hpp"
 #include "host/what_if/defragment.hpp"
+#include "host/what_if/prefix_batch.hpp"
 #include "host/what_if/prefix_search.hpp"
 #include "host/what_if/victim_sets.hpp"
 
@@ -111,8 +112,8 @@ class Questions {
   // Returns what the cluster is made of: what all its workloads use is part of the usage of leaves.
   virtual Result<ClusterStateInput> ReadInput() = 0;
 
-  // Lets the later calls of FindVictims, FindCheapestVictims, Atlas and CountGangs be answered as
-  // if the cluster were changed so. Replaces what was supposed before.
+  // Lets the later calls of FindVictims, FindVictimsOfEach, FindCheapestVictims, Atlas and
+  // CountGangs be answered as if the cluster were changed so. Replaces what was supposed before.
   virtual Result<void> Suppose(ProposedChange change) = 0;
 
   // Answers each request on the cluster as it is.
@@ -128,9 +129,13 @@ class Questions {
   virtual Result<Certificate> Explain(const WorkloadRequest& request,
                                       std::optional<std::span<const RunningWorkload>> running) = 0;
 
-  // Finds the fewest victims as FindPrefix.
-  virtual Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
-                                           std::span<const RunningWorkload> victims) = 0;
+  // Finds the fewest victims of each request as PrefixBatch, whose lists are `lists`; without any
+  // all victims may go for each request, as they stand.
+  virtual Result<std::vector<PrefixAnswer>> FindVictimsOfEach(
+      std::span<const WorkloadRequest> requests, std::span<const RunningWorkload> victims,
+      const VictimLists& lists = {}) = 0;
+  Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
+                                   std::span<const RunningWorkload> victims);
 
   // Finds the cheapest victims as FindVictimSets.
   virtual Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,

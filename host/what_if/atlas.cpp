@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -57,38 +56,6 @@ bool AsksTheSame(const WorkloadRequest& a, WorkloadRequest b) {
   return a == b;
 }
 
-// Returns amounts in ascending order of key(amount), which is less than `keys`; equal ones stay in
-// order.
-template <class Key>
-std::vector<LeafAmount> SortedBy(const std::vector<LeafAmount>& amounts, std::size_t keys,
-                                 const Key& key) {
-  std::vector<std::size_t> place(keys + 1, 0);
-  for (const LeafAmount& amount : amounts) ++place[key(amount) + 1];
-  std::partial_sum(place.begin(), place.end(), place.begin());
-  std::vector<LeafAmount> sorted(amounts.size());
-  for (const LeafAmount& amount : amounts) sorted[place[key(amount)]++] = amount;
-  return sorted;
-}
-
-// Returns what victims hold on a flavor in the order in which FlavorState::Remove is soonest.
-std::vector<LeafAmount> HeldBy(const VictimsOnFlavor& held,
-                               const std::vector<std::size_t>& victims) {
-  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
-  const FlavorSnapshot& snapshot = held.flavor()->snapshot();
-  std::vector<LeafAmount> amounts;
-  for (const std::size_t victim : victims) {
-    const std::span<const LeafAmount> of_victim = held.Of(victim);
-    amounts.insert(amounts.end(), of_victim.begin(), of_victim.end());
-  }
-  const auto within_tile = [](const LeafAmount& amount) {
-    return static_cast<std::size_t>(amount.column * kTile + amount.leaf % kTile);
-  };
-  amounts = SortedBy(amounts, kTile * snapshot.resources().size(), within_tile);
-  const auto tiles = static_cast<std::size_t>(snapshot.leaf_count() / kTile + 1);
-  return SortedBy(amounts, tiles,
-                  [](const LeafAmount& amount) { return TiledCapacity::TileOf(amount.leaf); });
-}
-
 // Returns what is to be read for a draft of the counts of a step.
 DomainReading ReadingFor(std::size_t job, PriorityStep step, PriorityStep never, Draft& draft) {
   const PlacementQuery& query = draft.query;
@@ -136,29 +103,31 @@ using QueryKey = std::tuple<std::int32_t, Count, bool, bool, bool, bool>;
 class AtlasSearch::Impl {
  public:
   Impl(const Engine& engine, const ClusterState& state, std::span<const WorkloadRequest> requests,
-       const VictimsByFlavor& held, std::span<const std::int64_t> priorities)
-      : engine_(engine), state_(state), requests_(requests), budget_(engine.budget()) {
-    std::map<std::int64_t, std::vector<std::size_t>> by_priority;
-    for (std::size_t v = 0; v < priorities.size(); ++v) by_priority[priorities[v]].push_back(v);
-    std::vector<const std::vector<std::size_t>*> with_step;
-    for (const auto& [priority, victims] : by_priority) {
-      priorities_.push_back(priority);
-      with_step.push_back(&victims);
-    }
+       const VictimsByFlavor& held, std::span<const std::vector<std::uint32_t>> with_step,
+       std::vector<std::int64_t> priorities, bool first_only)
+      : engine_(engine),
+        state_(state),
+        requests_(requests),
+        budget_(engine.budget()),
+        first_only_(first_only),
+        priorities_(std::move(priorities)),
+        never_(static_cast<PriorityStep>(with_step.size()) + 1) {
+    std::size_t victims = 0;
+    for (const std::vector<std::uint32_t>& leaving : with_step) victims += leaving.size();
     for (const VictimsOnFlavor& on_flavor : held) {
       Leaving& leaving = leaving_.emplace_back();
       leaving.flavor = on_flavor.flavor()->snapshot().flavor().name;
       leaving.with_step.resize(with_step.size());
-      ParallelFor(with_step.size(), priorities.size(),
-                  [&](std::size_t i) { leaving.with_step[i] = HeldBy(on_flavor, *with_step[i]); });
+      ParallelFor(with_step.size(), victims,
+                  [&](std::size_t i) { leaving.with_step[i] = on_flavor.HeldBy(with_step[i]); });
     }
-    never_ = static_cast<PriorityStep>(priorities_.size()) + 1;
     for (std::size_t i = 0; i < requests.size() && budget_.MayContinue(); ++i) AddRequest(i);
     shape_of_.clear();
     draft_of_.clear();
   }
 
   std::span<const std::int64_t> priorities() const { return priorities_; }
+  PriorityStep never() const { return never_; }
 
   Result<std::vector<AtlasRow>> Next() {
     budget_.Release(std::exchange(told_bytes_, 0));
@@ -200,7 +169,7 @@ class AtlasSearch::Impl {
     draft.query = job->query;
     draft.scored = job->query.affinity && ScoresOf(*job) != nullptr;
     const PlacementQuery& query = draft.query;
-    if (!query.unconstrained && query.slices() > 0) {
+    if (query.slices() > 0 && (first_only_ ? query.required : !query.unconstrained)) {
       const TreeView tree = job->state->snapshot().tree();
       draft.row.domains = {tree.LevelBegin(query.level), tree.LevelEnd(query.level)};
     }
@@ -343,8 +312,9 @@ class AtlasSearch::Impl {
     for (ShapeRows& shape : batch) {
       for (Draft& draft : shape.drafts) {
         const AtlasRow& row = draft.row;
-        draft.done = draft.done || (row.anywhere != never_ &&
-                                    std::ranges::find(row.steps, never_) == row.steps.end());
+        draft.done = draft.done ||
+                     (row.anywhere != never_ &&
+                      (first_only_ || std::ranges::find(row.steps, never_) == row.steps.end()));
         left = left || !(draft.done || draft.constant);
       }
     }
@@ -355,9 +325,10 @@ class AtlasSearch::Impl {
   const ClusterState& state_;
   const std::span<const WorkloadRequest> requests_;
   WorkBudget& budget_;
-  std::vector<std::int64_t> priorities_;
+  const bool first_only_;  // only the first step of a request is searched
+  const std::vector<std::int64_t> priorities_;
+  const PriorityStep never_;
   std::vector<Leaving> leaving_;
-  PriorityStep never_ = 0;
   std::vector<ShapeRows> shapes_;
   std::map<ShapeKey, std::size_t> shape_of_;
   std::map<std::pair<std::size_t, QueryKey>, std::size_t> draft_of_;
@@ -380,12 +351,33 @@ Result<AtlasSearch> AtlasSearch::Open(const Engine& engine, const ClusterState& 
                                       std::span<const std::int64_t> priorities) {
   const Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/true);
   if (!held) return tl::unexpected(held.error());
-  auto impl = std::make_unique<Impl>(engine, state, requests, *held, priorities);
+  std::map<std::int64_t, std::vector<std::uint32_t>> by_priority;
+  for (std::size_t v = 0; v < priorities.size(); ++v) {
+    by_priority[priorities[v]].push_back(static_cast<std::uint32_t>(v));
+  }
+  std::vector<std::int64_t> distinct;
+  std::vector<std::vector<std::uint32_t>> with_step;
+  for (auto& [priority, of_priority] : by_priority) {
+    distinct.push_back(priority);
+    with_step.push_back(std::move(of_priority));
+  }
+  auto impl = std::make_unique<Impl>(engine, state, requests, *held, with_step, std::move(distinct),
+                                     /*first_only=*/false);
   if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
   return AtlasSearch(std::move(impl));
 }
 
+AtlasSearch AtlasSearch::OfFirstSteps(const Engine& engine, const ClusterState& state,
+                                      std::span<const WorkloadRequest> requests,
+                                      const VictimsByFlavor& held,
+                                      std::span<const std::vector<std::uint32_t>> with_step) {
+  return AtlasSearch(std::make_unique<Impl>(engine, state, requests, held, with_step,
+                                            std::vector<std::int64_t>(), /*first_only=*/true));
+}
+
 std::span<const std::int64_t> AtlasSearch::priorities() const { return impl_->priorities(); }
+
+PriorityStep AtlasSearch::never() const { return impl_->never(); }
 
 Result<std::vector<AtlasRow>> AtlasSearch::Next() { return impl_->Next(); }
 

@@ -13,6 +13,7 @@
 #include "host/engine/request.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/what_if/victim.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 #include "kernels/views.hpp"
 
 namespace espalier {
@@ -50,6 +51,14 @@ class AtlasSearch {
                                   std::span<const WorkloadRequest> requests,
                                   std::span<const Victim> victims,
                                   std::span<const std::int64_t> priorities);
+  // Starts a search with steps that are given: with step s the victims of with_step[s - 1] are gone
+  // too, by their numbers in `held`, which are resolved and go together. Ends for each request with
+  // the first step at which it is placed; rows have domains where one of a level is required, and
+  // in `steps` only those that hold the request at that step.
+  static AtlasSearch OfFirstSteps(const Engine& engine, const ClusterState& state,
+                                  std::span<const WorkloadRequest> requests,
+                                  const VictimsByFlavor& held,
+                                  std::span<const std::vector<std::uint32_t>> with_step);
   AtlasSearch(AtlasSearch&&) noexcept;
   AtlasSearch& operator=(AtlasSearch&&) noexcept;
   ~AtlasSearch();
@@ -57,7 +66,7 @@ class AtlasSearch {
   // Returns the distinct priorities, ascending.
   std::span<const std::int64_t> priorities() const;
   // Returns the step of what does not fit at any.
-  PriorityStep never() const { return static_cast<PriorityStep>(priorities().size()) + 1; }
+  PriorityStep never() const;
 
   // Returns the next rows; none once all requests have theirs. The memory of rows stays charged
   // until the next call. Errors: the budget's.

@@ -33,8 +33,10 @@ class FitTracker {
   const CountsView& counts() const { return counts_; }
 
   // Returns whether the job would be placed now.
-  FitBound Bound() const {
-    return BoundOf(tree_, tallies_.data(), job_.query, counts_.affinity != nullptr);
+  FitBound Bound() const { return Bound(job_.query); }
+  // Returns the same of a job with another query, whose answer the same tallies decide.
+  FitBound Bound(const PlacementQuery& query) const {
+    return BoundOf(tree_, tallies_.data(), query, counts_.affinity != nullptr);
   }
 
  private:

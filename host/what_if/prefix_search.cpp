@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <tbb/task_arena.h>
 
@@ -15,28 +16,31 @@ namespace {
 // A request on leaves, and whatever else has to have room.
 class Rooms {
  public:
-  Rooms(RemovalTrial& leaves, OtherRoom* other) : leaves_(leaves), other_(other) {}
+  Rooms(RemovalTrial& leaves, std::span<const std::uint32_t> list, OtherRoom* other)
+      : leaves_(leaves), list_(list), other_(other) {}
 
-  void Set(std::size_t victim, bool removed) {
-    leaves_.Set(victim, removed);
-    if (other_ != nullptr) other_->Set(victim, removed);
+  void Set(std::size_t position, bool removed) {
+    leaves_.Set(list_[position], removed);
+    if (other_ != nullptr) other_->Set(list_[position], removed);
   }
   // Removes a victim again, without which the request fitted.
-  void RemoveAgain(std::size_t victim) {
-    leaves_.TakeBack(victim, true, true);
-    if (other_ != nullptr) other_->Set(victim, true);
+  void RemoveAgain(std::size_t position) {
+    leaves_.TakeBack(list_[position], true, true);
+    if (other_ != nullptr) other_->Set(list_[position], true);
   }
   bool Fits() { return (other_ == nullptr || other_->Fits()) && leaves_.Fits(); }
 
  private:
   RemovalTrial& leaves_;
+  std::span<const std::uint32_t> list_;
   OtherRoom* other_;
 };
 
 // Puts back the targets without which the request fits, tried from the last but one to the
 // first. The list's last takes the place of one that was put back.
-void PutBack(Rooms& rooms, WorkBudget& budget, std::vector<std::size_t>& targets) {
-  for (std::size_t i = targets.size(); i-- > 1 && budget.MayContinue();) {
+template <class MayContinue>
+void PutBack(Rooms& rooms, const MayContinue& may_continue, std::vector<std::size_t>& targets) {
+  for (std::size_t i = targets.size(); i-- > 1 && may_continue();) {
     const std::size_t victim = targets[i - 1];
     rooms.Set(victim, false);
     if (rooms.Fits()) {
@@ -78,12 +82,24 @@ Result<PrefixAnswer> FindPrefix(const Engine& engine, const ClusterState& state,
                                 OtherRoom* other) {
   const Result<VictimsByFlavor> held = ResolveVictims(state, victims, /*together=*/true);
   if (!held) return tl::unexpected(held.error());
+  std::vector<std::uint32_t> all(victims.size());
+  std::iota(all.begin(), all.end(), 0U);
+  PrefixAnswer found = FindPrefixOf(engine, state, request, victims, *held, all, true, other);
+  if (auto check = engine.budget().Check(); !check) return tl::unexpected(check.error());
+  return found;
+}
+
+PrefixAnswer FindPrefixOf(const Engine& engine, const ClusterState& state,
+                          const WorkloadRequest& request, std::span<const Victim> victims,
+                          const VictimsByFlavor& held, std::span<const std::uint32_t> list,
+                          bool alone, OtherRoom* other) {
   WorkBudget& budget = engine.budget();
-  RemovalTrial trial(engine, state, request, victims, *held);
-  Rooms rooms(trial, other);
+  const auto may_continue = [&] { return alone ? budget.MayContinue() : !budget.stopped(); };
+  RemovalTrial trial(engine, state, request, victims, held);
+  Rooms rooms(trial, list, other);
   PrefixAnswer found;
   std::vector<std::size_t>& targets = found.targets;
-  while (!rooms.Fits() && targets.size() < victims.size() && budget.MayContinue()) {
+  while (!rooms.Fits() && targets.size() < list.size() && may_continue()) {
     rooms.Set(targets.size(), true);
     targets.push_back(targets.size());
   }
@@ -92,10 +108,9 @@ Result<PrefixAnswer> FindPrefix(const Engine& engine, const ClusterState& state,
     targets.clear();
   } else {
     found.prefix = targets.size();
-    PutBack(rooms, budget, targets);
+    PutBack(rooms, may_continue, targets);
   }
   found.answer = trial.Place();
-  if (auto check = budget.Check(); !check) return tl::unexpected(check.error());
   return found;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "host/engine/request.hpp"
 #include "host/packing/cluster_state.hpp"
 #include "host/what_if/victim.hpp"
+#include "host/what_if/victims_by_flavor.hpp"
 
 namespace espalier {
 
@@ -47,6 +49,15 @@ Result<void> CheckVictims(const ClusterState& state, std::span<const Victim> vic
 Result<PrefixAnswer> FindPrefix(const Engine& engine, const ClusterState& state,
                                 const WorkloadRequest& request, std::span<const Victim> victims,
                                 OtherRoom* other = nullptr);
+
+// Does the same with victims that are resolved and go together: those of `list`, positions in
+// `victims` in the order in which they are removed. `prefix` counts in the list and `targets` are
+// positions in it. `alone`: no other thread works for the budget of the engine. Meaningless once
+// that is stopped.
+PrefixAnswer FindPrefixOf(const Engine& engine, const ClusterState& state,
+                          const WorkloadRequest& request, std::span<const Victim> victims,
+                          const VictimsByFlavor& held, std::span<const std::uint32_t> list,
+                          bool alone = true, OtherRoom* other = nullptr);
 
 // Returns for each victim whether the request fits once that one alone is removed. Costs and errors
 // are as above, but victims may hold the same amounts, as each is removed on its own.

@@ -19,6 +19,12 @@ bool IsOneGroup(const WorkloadRequest& request) {
          pod_sets[0].group == pod_sets[1].group && pod_sets[0].flavor == pod_sets[1].flavor;
 }
 
+bool NeedsOnlyRoom(const PlacementJob& job) {
+  const PlacementQuery& query = job.query;
+  return FitTracker::CanTrack(job) && query.slices() > 0 &&
+         (query.required || (query.leaders == 0 && !query.balanced));
+}
+
 RemovalTrial::RemovalTrial(const Engine& engine, const ClusterState& state,
                            const WorkloadRequest& request, std::span<const Victim> victims,
                            const VictimsByFlavor& held)
@@ -27,7 +33,8 @@ RemovalTrial::RemovalTrial(const Engine& engine, const ClusterState& state,
       request_(request),
       victims_(victims),
       removed_(victims.size(), false),
-      booked_out_(victims.size(), false) {
+      booked_out_(victims.size(), false),
+      is_set_(victims.size(), false) {
   Track(held);
 }
 
@@ -49,6 +56,8 @@ void RemovalTrial::Track(const VictimsByFlavor& held) {
 
 void RemovalTrial::Set(std::size_t victim, bool removed) {
   removed_[victim] = removed;
+  if (!is_set_[victim]) set_.push_back(victim);
+  is_set_[victim] = true;
   const bool changed =
       !is_constant_ &&
       (!tracker_ || tracker_->Change(HeldBy(victim), removed ? 1 : -1) || !decides_);
@@ -78,7 +87,8 @@ WorkloadAnswer RemovalTrial::Place() {
     if (!branch) return {};  // the budget is stopped
     branch_ = *std::move(branch);
   }
-  for (std::size_t v = 0; v < victims_.size(); ++v) {
+  for (const std::size_t v : std::exchange(set_, {})) {
+    is_set_[v] = false;
     if (removed_[v] == booked_out_[v]) continue;
     booked_out_[v] = removed_[v];
     if (removed_[v]) {

@@ -47,6 +47,8 @@ class RemovalTrial {
   std::span<const Victim> victims_;
   std::vector<bool> removed_;
   std::vector<bool> booked_out_;  // removed from the branch
+  std::vector<std::size_t> set_;  // victims that were set since the branch was changed
+  std::vector<bool> is_set_;      // these, by victim
   std::optional<ClusterState> branch_;
 
   bool is_constant_ = false;  // usage makes no difference to the answer
@@ -59,5 +61,9 @@ class RemovalTrial {
 
 // Returns whether a workload is decided by one job alone, because its pod sets are placed together.
 bool IsOneGroup(const WorkloadRequest& request);
+
+// Returns whether a request that was placed is placed with more capacity too, and BoundOf is never
+// open about it: it is the job alone that decides, and how much domains hold.
+bool NeedsOnlyRoom(const PlacementJob& job);
 
 }  // namespace espalier

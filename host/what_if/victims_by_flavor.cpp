@@ -1,6 +1,8 @@
 #include "host/what_if/victims_by_flavor.hpp"
 
+#include <numeric>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace espalier {
@@ -11,7 +13,37 @@ VictimsOnFlavor* FindOrAdd(VictimsByFlavor& held, const FlavorState* flavor, boo
   return it == held.end() ? &held.emplace_back(*flavor, together) : &*it;
 }
 
+// Returns amounts in ascending order of key(amount), which is less than `keys`; equal ones stay in
+// order.
+template <class Key>
+std::vector<LeafAmount> SortedBy(const std::vector<LeafAmount>& amounts, std::size_t keys,
+                                 const Key& key) {
+  std::vector<std::size_t> place(keys + 1, 0);
+  for (const LeafAmount& amount : amounts) ++place[key(amount) + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  std::vector<LeafAmount> sorted(amounts.size());
+  for (const LeafAmount& amount : amounts) sorted[place[key(amount)]++] = amount;
+  return sorted;
+}
+
 }  // namespace
+
+std::vector<LeafAmount> VictimsOnFlavor::HeldBy(std::span<const std::uint32_t> victims) const {
+  constexpr std::int32_t kTile = TiledCapacity::kTileLeaves;
+  const FlavorSnapshot& snapshot = flavor_->snapshot();
+  std::vector<LeafAmount> amounts;
+  for (const std::uint32_t victim : victims) {
+    const std::span<const LeafAmount> of_victim = Of(victim);
+    amounts.insert(amounts.end(), of_victim.begin(), of_victim.end());
+  }
+  const auto within_tile = [](const LeafAmount& amount) {
+    return static_cast<std::size_t>(amount.column * kTile + amount.leaf % kTile);
+  };
+  amounts = SortedBy(amounts, kTile * snapshot.resources().size(), within_tile);
+  const auto tiles = static_cast<std::size_t>(snapshot.leaf_count() / kTile + 1);
+  return SortedBy(amounts, tiles,
+                  [](const LeafAmount& amount) { return TiledCapacity::TileOf(amount.leaf); });
+}
 
 Result<VictimsByFlavor> ResolveVictims(const ClusterState& state, std::span<const Victim> victims,
                                        bool together) {
@@ -55,6 +87,45 @@ Result<VictimsByFlavor> ResolveVictims(const ClusterState& state, std::span<cons
     }
   }
   return held;
+}
+
+TogetherCheck::TogetherCheck(const VictimsByFlavor& held, std::span<const Victim> victims)
+    : held_(held), named_(victims.size(), false) {
+  std::unordered_map<std::string_view, std::uint32_t> names;
+  names.reserve(victims.size());
+  for (const Victim& victim : victims) {
+    const auto number = static_cast<std::uint32_t>(names.size());
+    name_of_.push_back(names.try_emplace(victim.name, number).first->second);
+  }
+}
+
+bool TogetherCheck::Holds(std::span<const std::uint32_t> list) {
+  bool holds = true;
+  for (const std::uint32_t victim : list) {
+    holds = holds && !named_[name_of_[victim]];
+    named_[name_of_[victim]] = true;
+  }
+  for (const std::uint32_t victim : list) named_[name_of_[victim]] = false;
+  for (const VictimsOnFlavor& held : held_) {
+    const FlavorSnapshot& snapshot = held.flavor()->snapshot();
+    const auto leaves = static_cast<std::size_t>(snapshot.leaf_count());
+    sums_.resize(std::max(sums_.size(), leaves * snapshot.resources().size()));
+    const auto sum_of = [&](const LeafAmount& amount) -> Amount& {
+      return sums_[static_cast<std::size_t>(amount.column) * leaves +
+                   static_cast<std::size_t>(amount.leaf)];
+    };
+    for (const std::uint32_t victim : list) {
+      for (const LeafAmount& amount : held.Of(victim)) {
+        Amount& sum = sum_of(amount);
+        sum = SaturatingAdd(sum, amount.amount);
+        holds = holds && sum <= held.Used(amount);
+      }
+    }
+    for (const std::uint32_t victim : list) {
+      for (const LeafAmount& amount : held.Of(victim)) sum_of(amount) = 0;
+    }
+  }
+  return holds;
 }
 
 }  // namespace espalier

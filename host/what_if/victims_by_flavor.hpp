@@ -34,9 +34,11 @@ class VictimsOnFlavor {
 
   // Adds the victim's usage on a leaf. Returns an error text, or "" when there is no error.
   std::string Add(LeafId leaf, const Resources& usage) {
-    std::size_t position = 0;
-    for (const auto& [name, amount] : usage) {
-      const std::int32_t column = ColumnOf(position++, name);
+    if (usage.empty()) return {};
+    if (usage.keys() != bound_) Bind(usage.keys());
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const std::int32_t column = columns_[i];
+      const Amount amount = usage.values()[i];
       if (column < 0) continue;
       if (amount < 0) {
         return fmt::format("it holds {} {}; want 0 or more", amount,
@@ -71,6 +73,16 @@ class VictimsOnFlavor {
     return {};
   }
 
+  // Returns what some victims hold in the order in which FlavorState::Remove is soonest.
+  std::vector<LeafAmount> HeldBy(std::span<const std::uint32_t> victims) const;
+
+  // Returns what is in use of that resource on that leaf.
+  Amount Used(const LeafAmount& held) const {
+    return flavor_->Usage(static_cast<std::size_t>(held.column) *
+                              static_cast<std::size_t>(flavor_->snapshot().stride()) +
+                          static_cast<std::size_t>(held.leaf));
+  }
+
   // Returns the usage of a victim, leaves ascending, each resource of a leaf once.
   std::span<const LeafAmount> Of(std::size_t victim) const {
     if (victim >= begin_.size()) return {};
@@ -79,16 +91,13 @@ class VictimsOnFlavor {
   }
 
  private:
-  // Returns the column of a resource, or -1. Remembers the last one by position, as most lists of
-  // amounts name the same resources in the same order.
-  std::int32_t ColumnOf(std::size_t position, const std::string& name) {
-    if (position >= known_.size()) known_.resize(position + 1, {std::string(), -1});
-    auto& [known, column] = known_[position];
-    if (known != name) {
-      known = name;
-      column = flavor_->snapshot().FindResource(name);
+  // Finds the columns of a list of resources, which most usage shares with that before it.
+  void Bind(const SharedKeys& names) {
+    bound_ = names;
+    columns_.clear();
+    for (const std::string& name : *names) {
+      columns_.push_back(flavor_->snapshot().FindResource(name));
     }
-    return column;
   }
 
   // Returns what is held there, with the victims before it where all are removed together.
@@ -98,12 +107,6 @@ class VictimsOnFlavor {
     sums.resize(static_cast<std::size_t>(flavor_->snapshot().leaf_count()));
     Amount& sum = sums[static_cast<std::size_t>(held.leaf)];
     return sum = SaturatingAdd(sum, held.amount);
-  }
-
-  Amount Used(const LeafAmount& held) const {
-    return flavor_->Usage(static_cast<std::size_t>(held.column) *
-                              static_cast<std::size_t>(flavor_->snapshot().stride()) +
-                          static_cast<std::size_t>(held.leaf));
   }
 
   std::string Where(const LeafAmount& held) const {
@@ -117,11 +120,28 @@ class VictimsOnFlavor {
   bool together_;
   std::vector<std::vector<Amount>> sums_;  // [column][leaf], empty: no victim uses the column
   std::vector<LeafAmount> amounts_;
-  std::vector<std::size_t> begin_;                           // by victim, into amounts_
-  std::vector<std::pair<std::string, std::int32_t>> known_;  // resources by position, and columns
+  std::vector<std::size_t> begin_;     // by victim, into amounts_
+  SharedKeys bound_;                   // the resources that were named last
+  std::vector<std::int32_t> columns_;  // of these; -1: the snapshot has none
 };
 
 using VictimsByFlavor = std::vector<VictimsOnFlavor>;  // one for each flavor that a victim uses
+
+// Tells whether victims of a list may be removed together. The victims must outlive it.
+class TogetherCheck {
+ public:
+  TogetherCheck(const VictimsByFlavor& held, std::span<const Victim> victims);
+
+  // Returns whether no two victims of a list have the same name or hold the same amounts; `list`
+  // are positions in the victims.
+  bool Holds(std::span<const std::uint32_t> list);
+
+ private:
+  const VictimsByFlavor& held_;
+  std::vector<std::uint32_t> name_of_;  // by victim: a number of its name
+  std::vector<bool> named_;             // by that number
+  std::vector<Amount> sums_;            // [column][leaf] of one flavor; 0 between the calls
+};
 
 // Resolves the usage of victims. Errors (kBadInput) name the victim: on a flavor that does not
 // exist, or with more usage than there is on a leaf. `together`: victims are removed at the same

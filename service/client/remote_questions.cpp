@@ -116,45 +116,53 @@ class RemoteQuestions::Impl {
     return found;
   }
 
-  Result<v1::FindVictimsResponse> AskForVictims(const WorkloadRequest& request,
-                                                std::span<const RunningWorkload> victims,
-                                                bool cheapest) {
-    auto asked = Ask<v1::FindVictimsRequest>(request);
+  Result<std::vector<PrefixAnswer>> FindVictimsOfEach(std::span<const WorkloadRequest> requests,
+                                                      std::span<const RunningWorkload> victims,
+                                                      const VictimLists& lists) {
+    if (requests.empty()) return std::vector<PrefixAnswer>();
+    auto asked = AskAll<v1::FindVictimsRequest>(requests);
     if (!asked) return tl::unexpected(asked.error());
     *asked->mutable_victims() = ToProto(victims);
     WriteSupposed(*asked);
-    asked->set_cheapest(cheapest);
-    auto response = Single(&v1::Questions::Stub::FindVictims, *asked);
-    if (!response) return response;
-    const auto known = [&](std::uint32_t victim) { return victim < victims.size(); };
-    bool sound = std::ranges::all_of(response->targets(), known);
-    for (const v1::DomainVictims& domain : response->domains()) {
-      for (const v1::VictimSet& set : domain.sets()) {
-        sound = sound && std::ranges::all_of(set.victims(), known);
+    for (std::size_t w = 0; w < requests.size() && !lists.empty(); ++w) {
+      const std::vector<std::uint32_t>& list = lists.size() == 1 ? lists[0] : lists[w];
+      asked->add_victim_offsets(static_cast<std::uint32_t>(asked->workload_victims_size()));
+      asked->mutable_workload_victims()->Add(list.begin(), list.end());
+    }
+    if (!lists.empty()) {
+      asked->add_victim_offsets(static_cast<std::uint32_t>(asked->workload_victims_size()));
+    }
+    grpc::ClientContext context;
+    connection_.SetDeadline(context);
+    const auto reader = stub_->FindVictims(&context, *asked);
+    std::vector<PrefixAnswer> answers;
+    Result<void> sound;
+    for (v1::FindVictimsResponse response; reader->Read(&response);) {
+      if (!sound || answers.size() == requests.size()) continue;
+      auto answer = ReadPrefix(requests[answers.size()], victims.size(), response);
+      if (answer) {
+        answers.push_back(*std::move(answer));
+      } else {
+        sound = tl::unexpected(answer.error());
       }
     }
-    if (sound) return response;
+    if (auto ended = connection_.Check(reader->Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (!sound) return tl::unexpected(sound.error());
+    if (answers.size() == requests.size()) return answers;
     return connection_.Readable(
-        Result<v1::FindVictimsResponse>(BadInput("a victim that was not asked about")));
-  }
-
-  Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
-                                   std::span<const RunningWorkload> victims) {
-    const auto response = AskForVictims(request, victims, false);
-    if (!response) return tl::unexpected(response.error());
-    PrefixAnswer found;
-    found.fits = response->fits();
-    found.prefix = response->prefix();
-    found.targets.assign(response->targets().begin(), response->targets().end());
-    auto answer = AnswerOf(request, response->answers());
-    if (!answer) return tl::unexpected(answer.error());
-    found.answer = *std::move(answer);
-    return found;
+        Result<std::vector<PrefixAnswer>>(BadInput("fewer answers than workloads")));
   }
 
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                               std::span<const RunningWorkload> victims) {
-    const auto response = AskForVictims(request, victims, true);
+    auto asked = Ask<v1::FindVictimsRequest>(request);
+    if (!asked) return tl::unexpected(asked.error());
+    *asked->mutable_victims() = ToProto(victims);
+    WriteSupposed(*asked);
+    asked->set_cheapest(true);
+    const auto response = Single(&v1::Questions::Stub::FindVictims, *asked);
     if (!response) return tl::unexpected(response.error());
     NamedVictimSets found{response->fits(), {}};
     for (const v1::DomainVictims& row : response->domains()) {
@@ -163,6 +171,9 @@ class RemoteQuestions::Impl {
       domain.values.assign(row.values().begin(), row.values().end());
       domain.exact = row.exact();
       for (const v1::VictimSet& set : row.sets()) {
+        if (!AreBelow(set.victims(), victims.size())) {
+          return connection_.Readable(Result<NamedVictimSets>(UnknownVictim()));
+        }
         domain.sets.push_back(
             {{set.victims().begin(), set.victims().end()}, set.priority(), set.accelerators()});
       }
@@ -287,6 +298,28 @@ class RemoteQuestions::Impl {
   static tl::unexpected<Error> ChangedMeanwhile() {
     return tl::unexpected(
         Error{ErrorClass::kStale, "the state changed while it was asked: ask again"});
+  }
+
+  static tl::unexpected<Error> UnknownVictim() {
+    return BadInput("a victim that was not asked about");
+  }
+  static bool AreBelow(const google::protobuf::RepeatedField<std::uint32_t>& positions,
+                       std::size_t limit) {
+    return std::ranges::all_of(positions, [&](std::uint32_t position) { return position < limit; });
+  }
+
+  // Reads the answer to one request about so many victims.
+  Result<PrefixAnswer> ReadPrefix(const WorkloadRequest& request, std::size_t victims,
+                                  const v1::FindVictimsResponse& message) const {
+    if (!AreBelow(message.targets(), victims)) {
+      return connection_.Readable(Result<PrefixAnswer>(UnknownVictim()));
+    }
+    auto answer = AnswerOf(request, message.answers());
+    if (!answer) return tl::unexpected(answer.error());
+    return PrefixAnswer{message.fits(),
+                        message.prefix(),
+                        {message.targets().begin(), message.targets().end()},
+                        *std::move(answer)};
   }
 
   static Result<DrainAnswer> ReadDrain(std::span<const WorkloadRequest> requests,
@@ -484,9 +517,10 @@ Result<Certificate> RemoteQuestions::Explain(
   return impl_->Explain(request, running);
 }
 
-Result<PrefixAnswer> RemoteQuestions::FindVictims(const WorkloadRequest& request,
-                                                  std::span<const RunningWorkload> victims) {
-  return impl_->FindVictims(request, victims);
+Result<std::vector<PrefixAnswer>> RemoteQuestions::FindVictimsOfEach(
+    std::span<const WorkloadRequest> requests, std::span<const RunningWorkload> victims,
+    const VictimLists& lists) {
+  return impl_->FindVictimsOfEach(requests, victims, lists);
 }
 
 Result<NamedVictimSets> RemoteQuestions::FindCheapestVictims(

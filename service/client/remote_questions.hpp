@@ -28,8 +28,9 @@ class RemoteQuestions final : public Questions {
       std::span<const WorkloadRequest> requests) override;
   Result<Certificate> Explain(const WorkloadRequest& request,
                               std::optional<std::span<const RunningWorkload>> running) override;
-  Result<PrefixAnswer> FindVictims(const WorkloadRequest& request,
-                                   std::span<const RunningWorkload> victims) override;
+  Result<std::vector<PrefixAnswer>> FindVictimsOfEach(std::span<const WorkloadRequest> requests,
+                                                      std::span<const RunningWorkload> victims,
+                                                      const VictimLists& lists) override;
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
                                               std::span<const RunningWorkload> victims) override;
   Result<NamedAtlas> Atlas(std::span<const WorkloadRequest> requests,

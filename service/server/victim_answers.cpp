@@ -1,6 +1,7 @@
 #include "service/server/victim_answers.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "host/what_if/prefix_search.hpp"
@@ -27,6 +28,14 @@ Result<void> VictimAnswers::Read(const v1::FindVictimsRequest& request) {
     candidates_[0].resize(victims_.size());
     std::iota(candidates_[0].begin(), candidates_[0].end(), 0U);
   }
+  if (cheapest_) return CheckLists();
+  auto batch = questions_.StartVictims(asked_.workloads, std::move(victims_), candidates_);
+  if (!batch) return tl::unexpected(batch.error());
+  batch_ = *std::move(batch);
+  return {};
+}
+
+Result<void> VictimAnswers::CheckLists() const {
   for (std::size_t w = 1; w < candidates_.size(); ++w) {
     if (!asked_.budget->MayContinue()) return asked_.budget->Check();
     std::vector<Victim> together;
@@ -69,14 +78,18 @@ Result<bool> VictimAnswers::Next(v1::FindVictimsResponse& response) {
 }
 
 Result<void> VictimAnswers::FindFirst(v1::FindVictimsResponse& response) {
-  const auto found = questions_.FindVictims(asked_.workloads[next_], Candidates(next_));
-  if (!found) return tl::unexpected(found.error());
-  response.set_fits(found->fits);
-  response.set_prefix(static_cast<std::uint32_t>(found->prefix));
-  for (const std::size_t target : found->targets) {
-    response.add_targets(PositionsOf(next_)[target]);
+  if (found_.empty()) {
+    auto some = batch_->Next();
+    if (!some) return tl::unexpected(some.error());
+    std::ranges::move(*some, std::back_inserter(found_));
   }
-  return asked_.WriteAnswer(next_, found->answer, *response.mutable_answers());
+  const PrefixAnswer& found = found_.front();
+  response.set_fits(found.fits);
+  response.set_prefix(static_cast<std::uint32_t>(found.prefix));
+  response.mutable_targets()->Assign(found.targets.begin(), found.targets.end());
+  auto written = asked_.WriteAnswer(next_, found.answer, *response.mutable_answers());
+  found_.pop_front();
+  return written;
 }
 
 Result<void> VictimAnswers::FindCheapest(v1::FindVictimsResponse& response) {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "espalier/v1/questions.pb.h"
+#include "host/what_if/prefix_batch.hpp"
 #include "service/server/question_context.hpp"
 #include "service/server/question_input.hpp"
 
@@ -17,8 +20,8 @@ class VictimAnswers {
   explicit VictimAnswers(QuestionContext asked)
       : asked_(std::move(asked)), questions_(asked_.MakeQuestions()) {}
 
-  // Reads everything else and looks at all of it but the victims of the first workload, which the
-  // search looks at, so that a wrong question is refused before any is answered.
+  // Reads everything else and looks at all of it, so that a wrong question is refused before any is
+  // answered.
   Result<void> Read(const v1::FindVictimsRequest& request);
 
   // Answers the next workload. Returns whether there are more.
@@ -31,6 +34,8 @@ class VictimAnswers {
     return candidates_.size() == 1 ? candidates_[0] : candidates_[workload];
   }
   std::vector<RunningWorkload> Candidates(std::size_t workload) const;
+  // Refuses lists whose victims may not go together.
+  Result<void> CheckLists() const;
   Result<void> FindFirst(v1::FindVictimsResponse& response);
   Result<void> FindCheapest(v1::FindVictimsResponse& response);
 
@@ -39,6 +44,8 @@ class VictimAnswers {
   std::vector<RunningWorkload> victims_;
   Lists candidates_;  // [workloads]; only one where it is that of all
   bool cheapest_ = false;
+  std::optional<PrefixBatch> batch_;  // absent: the cheapest are wanted
+  std::deque<PrefixAnswer> found_;    // of the workloads from `next_` on
   std::size_t next_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "tests/differential/victims.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -13,6 +14,8 @@
 
 namespace espalier::differential {
 namespace {
+
+constexpr const char* kOtherFlavor = "spot";
 
 Amount Percent(Amount amount, std::int64_t percent) {
   return amount < 10'000 ? amount * percent / 100 : amount / 100 * percent;
@@ -66,6 +69,77 @@ std::vector<oracle::Victim> ForOracle(const std::vector<Victim>& victims) {
   return same;
 }
 
+// Adds a flavor with the same nodes. What most victims hold is on it too.
+void AddFlavor(Random& random, VictimsInstance& made) {
+  ClusterStateInput& cluster = made.instance.cluster;
+  ResourceFlavor other = cluster.flavors.front();
+  other.name = kOtherFlavor;
+  cluster.flavors.push_back(other);
+  for (Victim& victim : made.victims) {
+    std::vector<FlavorLeafUsage> there;
+    for (FlavorLeafUsage usage : victim.usage) {
+      if (!random.Chance(60)) continue;
+      usage.flavor = kOtherFlavor;
+      cluster.tas_usage.push_back(usage);
+      there.push_back(std::move(usage));
+    }
+    std::ranges::move(there, std::back_inserter(victim.usage));
+    if (random.Chance(30)) random.Shuffle(victim.usage);
+  }
+}
+
+// Returns a request like another one, which may be counted with it.
+WorkloadRequest Resized(Random& random, WorkloadRequest request) {
+  for (PodSetRequest& pod_set : request.pod_sets) {
+    if (random.Chance(20)) continue;
+    pod_set.count = static_cast<std::int32_t>(random.Between(1, pod_set.count * 3 / 2 + 1));
+  }
+  if (random.Chance(30) && request.pod_sets.front().topology_request) {
+    TopologyRequest& topology = *request.pod_sets.front().topology_request;
+    if (topology.preferred) std::swap(topology.preferred, topology.required);
+  }
+  return request;
+}
+
+void GenerateRequests(Random& random, VictimBatch& batch) {
+  const Instance& instance = batch.made.instance;
+  batch.requests = {instance.request};
+  for (std::int64_t more = random.Between(0, 9); more > 0; --more) {
+    WorkloadRequest request = random.Chance(60) ? Resized(random, random.Pick(batch.requests))
+                                                : GeneratePlainRequest(random, instance.cluster);
+    request.key.name = fmt::format("wl-{}", batch.requests.size());
+    if (random.Chance(5)) request.simulate_empty = true;
+    if (instance.cluster.flavors.size() > 1 && random.Chance(40)) {
+      for (PodSetRequest& pod_set : request.pod_sets) {
+        if (random.Chance(80)) pod_set.flavor = kOtherFlavor;
+      }
+    }
+    batch.requests.push_back(std::move(request));
+  }
+}
+
+std::vector<std::uint32_t> GenerateList(Random& random, const std::vector<Victim>& victims) {
+  std::vector<std::uint32_t> list;
+  const int percent = random.Pick({0, 50, 90, 100, 100});
+  for (std::uint32_t victim = 0; victim < victims.size(); ++victim) {
+    if (random.Chance(percent)) list.push_back(victim);
+  }
+  if (random.Chance(70)) random.Shuffle(list);
+  return list;
+}
+
+// One list for all requests, a list for each, or some that requests share.
+void GenerateLists(Random& random, VictimBatch& batch) {
+  const int lists = random.Pick({1, 1, 2, 3, 10});
+  for (int i = 0; i < lists; ++i) batch.lists.push_back(GenerateList(random, batch.made.victims));
+  if (lists == 1 && random.Chance(50)) return;
+  VictimLists of_requests;
+  for (std::size_t w = 0; w < batch.requests.size(); ++w) {
+    of_requests.push_back(random.Pick(batch.lists));
+  }
+  batch.lists = std::move(of_requests);
+}
+
 std::string Render(const VictimsInstance& asked) {
   std::string text = CaseLine("victims", asked.instance, AskOracle(asked.instance));
   for (const Victim& victim : asked.victims) {
@@ -83,11 +157,11 @@ std::string Render(const VictimsInstance& asked) {
 
 }  // namespace
 
-VictimsInstance GenerateVictims(std::uint64_t seed) {
+VictimsInstance GenerateVictims(std::uint64_t seed, std::int64_t most) {
   VictimsInstance made{Generate(seed), {}};
   Random random(~seed);
   FillCluster(random, made.instance.cluster);
-  const std::int64_t count = random.Between(1, 12);
+  const std::int64_t count = random.Between(1, most);
   for (std::int64_t i = 0; i < count; ++i) made.victims.push_back({fmt::format("v{}", i), {}});
   random.Shuffle(made.victims);
   for (const FlavorLeafUsage& entry : made.instance.cluster.tas_usage) {
@@ -99,6 +173,16 @@ VictimsInstance GenerateVictims(std::uint64_t seed) {
   }
   for (Victim& victim : made.victims) random.Shuffle(victim.usage);
   return made;
+}
+
+VictimBatch GenerateVictimBatch(std::uint64_t seed) {
+  Random random(seed * 3 + 1);
+  VictimBatch batch;
+  batch.made = GenerateVictims(seed, random.Pick({12, 12, 24, 80}));
+  if (random.Chance(30)) AddFlavor(random, batch.made);
+  GenerateRequests(random, batch);
+  GenerateLists(random, batch);
+  return batch;
 }
 
 std::vector<FlavorLeafUsage> UsageWithout(const std::vector<FlavorLeafUsage>& usage,

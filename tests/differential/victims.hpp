@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "host/what_if/prefix_batch.hpp"
 #include "host/what_if/prefix_search.hpp"
 #include "tests/differential/instance.hpp"
 
@@ -17,9 +18,17 @@ struct VictimsInstance {
   std::vector<Victim> victims;
 };
 
-// Returns a full cluster whose usage belongs to at most 12 victims, but for a part that nobody
+// Returns a full cluster whose usage belongs to at most `most` victims, but for a part that nobody
 // gives back.
-VictimsInstance GenerateVictims(std::uint64_t seed);
+VictimsInstance GenerateVictims(std::uint64_t seed, std::int64_t most = 12);
+
+struct VictimBatch {
+  VictimsInstance made;                   // on one flavor or two; its request is the first
+  std::vector<WorkloadRequest> requests;  // of all kinds, some of which ask for the same
+  VictimLists lists;                      // one for all requests or one for each
+};
+
+VictimBatch GenerateVictimBatch(std::uint64_t seed);
 
 // Returns usage, one entry per leaf, without what some of the victims hold; `gone` are their
 // positions.

@@ -129,6 +129,28 @@ TEST_P(Contract, FindsTheFewestVictims) {
   EXPECT_THAT(Texts(found->answer), ElementsAre("main -> c:4"));
 }
 
+TEST_P(Contract, FindsTheFewestVictimsOfEach) {
+  const std::vector<WorkloadRequest> requests = {
+      Gang("x", 4, Required("rack")), Gang("y", 3, Required("rack")),
+      Gang("z", 5, Required("rack")), Gang("u", 9, Unconstrained())};
+  const std::vector<RunningWorkload> victims = {Victim("two"), Victim("one")};
+  const auto found = Asked().FindVictimsOfEach(requests, victims);
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->size(), requests.size());
+  for (std::size_t w = 0; w < requests.size(); ++w) {
+    EXPECT_EQ((*found)[w], *Asked().FindVictims(requests[w], victims)) << w;
+  }
+  EXPECT_FALSE((*found)[2].fits);
+  const auto listed = Asked().FindVictimsOfEach(requests, victims, {{1}, {}, {0, 1}, {1, 0}});
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_THAT((*listed)[0].targets, ElementsAre(1));
+  EXPECT_EQ((*listed)[1].prefix, 0u);
+  EXPECT_EQ((*listed)[2], (*found)[2]);
+  EXPECT_EQ((*listed)[3].prefix, 1u);
+  EXPECT_EQ(Asked().FindVictimsOfEach(requests, victims, {{1}})->front(), (*listed)[0]);
+  EXPECT_TRUE(Asked().FindVictimsOfEach({}, victims)->empty());
+}
+
 TEST_P(Contract, FindsTheCheapestVictimsOfEachDomain) {
   const std::vector<RunningWorkload> victims = {Victim("one"), Victim("two")};
   const auto found = Asked().FindCheapestVictims(Gang("x", 4, Required("rack")), victims);
@@ -362,6 +384,7 @@ TEST_P(Contract, UnknownFlavorsAreNotFound) {
   expect_unknown(Asked().NominateOne(request));
   expect_unknown(Asked().Explain(request, std::nullopt));
   expect_unknown(Asked().FindVictims(request, {}));
+  expect_unknown(Asked().FindVictimsOfEach({&request, 1}, {}));
   expect_unknown(Asked().FindCheapestVictims(request, {}));
   expect_unknown(Asked().Atlas({&request, 1}, std::nullopt));
   expect_unknown(Asked().CountGangs(request));

@@ -16,6 +16,7 @@
 #include "service/cli/bench/bench_open_loop.hpp"
 #include "service/cli/bench/bench_report.hpp"
 #include "service/cli/bench/bench_updates.hpp"
+#include "service/cli/bench/bench_victims.hpp"
 #include "service/cli/commands/commands.hpp"
 #include "service/cli/reports/plain_form.hpp"
 #include "service/cli/terminal/exit_code.hpp"
@@ -132,6 +133,8 @@ class BenchRun {
           return RunDispatch(loaded, run_options, result);
         case BenchMode::kOpenLoop:
           return RunOpenLoop(loaded, run_options, result);
+        case BenchMode::kVictims:
+          return RunVictims(loaded, run_options, result);
         case BenchMode::kControllerCycle:
           return RunControllerCycle(loaded, run_options, result);
         default:

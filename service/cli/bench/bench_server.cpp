@@ -56,6 +56,7 @@ Result<std::unique_ptr<BenchServer>> BenchServer::Start(const LoadedScenario& lo
   bench->placement_ = v1::Placement::NewStub(channel);
   bench->cluster_state_ = v1::ClusterState::NewStub(channel);
   bench->dispatching_ = v1::Dispatching::NewStub(channel);
+  bench->questions_ = v1::Questions::NewStub(channel);
   return bench;
 }
 

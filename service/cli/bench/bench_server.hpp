@@ -13,6 +13,7 @@
 #include "espalier/v1/cluster_state.grpc.pb.h"
 #include "espalier/v1/dispatch.grpc.pb.h"
 #include "espalier/v1/placement.grpc.pb.h"
+#include "espalier/v1/questions.grpc.pb.h"
 #include "host/engine/request.hpp"
 #include "service/client/remote_engine.hpp"
 #include "service/server/server.hpp"
@@ -54,6 +55,7 @@ class BenchServer {
   std::unique_ptr<v1::Placement::Stub> NewPlacement() const;
   v1::ClusterState::Stub& cluster_state() { return *cluster_state_; }
   v1::Dispatching::Stub& dispatching() { return *dispatching_; }
+  v1::Questions::Stub& questions() { return *questions_; }
 
  private:
   BenchServer() = default;
@@ -65,6 +67,7 @@ class BenchServer {
   std::unique_ptr<v1::Placement::Stub> placement_;
   std::unique_ptr<v1::ClusterState::Stub> cluster_state_;
   std::unique_ptr<v1::Dispatching::Stub> dispatching_;
+  std::unique_ptr<v1::Questions::Stub> questions_;
   ClusterStateInput input_;
 };
 
