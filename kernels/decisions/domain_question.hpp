@@ -1,5 +1,5 @@
-// What questions about every domain ask of its counts: whether it holds something alone, or how
-// often.
+// What questions about every domain ask of its counts: whether it holds something alone, as R10.3
+// says, or how often.
 #pragma once
 
 #include "kernels/decisions/choose_level.hpp"
