@@ -252,7 +252,7 @@ class PrefixBatch::Impl {
       held_ = *std::move(held);
       together.emplace(held_, victims_);
     }
-    const auto less = [](const auto* a, const auto* b) { return *a < *b; };
+    const auto less = [](const auto* a, const auto* b) { return a != b && *a < *b; };
     std::map<const std::vector<std::uint32_t>*, std::size_t, decltype(less)> known(less);
     for (std::size_t w = 0; w < requests_.size(); ++w) {
       const auto [group, is_new] = known.try_emplace(&ListOf(w), groups_.size());
