@@ -33,8 +33,7 @@ RemovalTrial::RemovalTrial(const Engine& engine, const ClusterState& state,
       request_(request),
       victims_(victims),
       removed_(victims.size(), false),
-      booked_out_(victims.size(), false),
-      is_set_(victims.size(), false) {
+      booked_out_(victims.size(), false) {
   Track(held);
 }
 
@@ -56,8 +55,7 @@ void RemovalTrial::Track(const VictimsByFlavor& held) {
 
 void RemovalTrial::Set(std::size_t victim, bool removed) {
   removed_[victim] = removed;
-  if (!is_set_[victim]) set_.push_back(victim);
-  is_set_[victim] = true;
+  set_.push_back(victim);
   const bool changed =
       !is_constant_ &&
       (!tracker_ || tracker_->Change(HeldBy(victim), removed ? 1 : -1) || !decides_);
@@ -88,7 +86,6 @@ WorkloadAnswer RemovalTrial::Place() {
     branch_ = *std::move(branch);
   }
   for (const std::size_t v : std::exchange(set_, {})) {
-    is_set_[v] = false;
     if (removed_[v] == booked_out_[v]) continue;
     booked_out_[v] = removed_[v];
     if (removed_[v]) {

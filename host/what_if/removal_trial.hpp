@@ -47,8 +47,7 @@ class RemovalTrial {
   std::span<const Victim> victims_;
   std::vector<bool> removed_;
   std::vector<bool> booked_out_;  // removed from the branch
-  std::vector<std::size_t> set_;  // victims that were set since the branch was changed
-  std::vector<bool> is_set_;      // these, by victim
+  std::vector<std::size_t> set_;  // that were set since the branch was changed
   std::optional<ClusterState> branch_;
 
   bool is_constant_ = false;  // usage makes no difference to the answer

@@ -36,8 +36,8 @@ class VictimsOnFlavor {
   std::string Add(LeafId leaf, const Resources& usage) {
     if (usage.empty()) return {};
     if (usage.keys() != bound_) Bind(usage.keys());
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const std::int32_t column = columns_[i];
+    for (std::size_t i = 0; i < usage.size(); ++i) {
+      const std::int32_t column = known_[i].second;
       const Amount amount = usage.values()[i];
       if (column < 0) continue;
       if (amount < 0) {
@@ -91,12 +91,16 @@ class VictimsOnFlavor {
   }
 
  private:
-  // Finds the columns of a list of resources, which most usage shares with that before it.
+  // Finds the columns of a list of resources, by position in known_. Most lists are the one before,
+  // or name the same resources in the same order.
   void Bind(const SharedKeys& names) {
     bound_ = names;
-    columns_.clear();
-    for (const std::string& name : *names) {
-      columns_.push_back(flavor_->snapshot().FindResource(name));
+    if (known_.size() < names->size()) known_.resize(names->size(), {std::string(), -1});
+    for (std::size_t i = 0; i < names->size(); ++i) {
+      auto& [known, column] = known_[i];
+      if (known == (*names)[i]) continue;
+      known = (*names)[i];
+      column = flavor_->snapshot().FindResource(known);
     }
   }
 
@@ -120,9 +124,9 @@ class VictimsOnFlavor {
   bool together_;
   std::vector<std::vector<Amount>> sums_;  // [column][leaf], empty: no victim uses the column
   std::vector<LeafAmount> amounts_;
-  std::vector<std::size_t> begin_;     // by victim, into amounts_
-  SharedKeys bound_;                   // the resources that were named last
-  std::vector<std::int32_t> columns_;  // of these; -1: the snapshot has none
+  std::vector<std::size_t> begin_;                           // by victim, into amounts_
+  SharedKeys bound_;                                         // the list that was bound last
+  std::vector<std::pair<std::string, std::int32_t>> known_;  // resources by position, and columns
 };
 
 using VictimsByFlavor = std::vector<VictimsOnFlavor>;  // one for each flavor that a victim uses
