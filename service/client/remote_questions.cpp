@@ -135,24 +135,10 @@ class RemoteQuestions::Impl {
     grpc::ClientContext context;
     connection_.SetDeadline(context);
     const auto reader = stub_->FindVictims(&context, *asked);
-    std::vector<PrefixAnswer> answers;
-    Result<void> sound;
-    for (v1::FindVictimsResponse response; reader->Read(&response);) {
-      if (!sound || answers.size() == requests.size()) continue;
-      auto answer = ReadPrefix(requests[answers.size()], victims.size(), response);
-      if (answer) {
-        answers.push_back(*std::move(answer));
-      } else {
-        sound = tl::unexpected(answer.error());
-      }
-    }
-    if (auto ended = connection_.Check(reader->Finish()); !ended) {
-      return tl::unexpected(ended.error());
-    }
-    if (!sound) return tl::unexpected(sound.error());
-    if (answers.size() == requests.size()) return answers;
-    return connection_.Readable(
-        Result<std::vector<PrefixAnswer>>(BadInput("fewer answers than workloads")));
+    return ReadEach<PrefixAnswer>(*reader, requests.size(),
+                                  [&](std::size_t w, const v1::FindVictimsResponse& response) {
+                                    return ReadPrefix(requests[w], victims.size(), response);
+                                  });
   }
 
   Result<NamedVictimSets> FindCheapestVictims(const WorkloadRequest& request,
@@ -261,25 +247,11 @@ class RemoteQuestions::Impl {
     grpc::ClientContext context;
     connection_.SetDeadline(context);
     const auto reader = stub_->Replay(&context, *asked);
-    std::vector<WorkloadAnswer> answers;
-    Result<void> sound;
-    for (v1::ReplayResponse response; reader->Read(&response);) {
-      replayed_on_ = response.state();
-      if (!sound || answers.size() == replayed.requests.size()) continue;
-      auto answer = AnswerOf(replayed.requests[answers.size()], response.answers());
-      if (answer) {
-        answers.push_back(*std::move(answer));
-      } else {
-        sound = tl::unexpected(answer.error());
-      }
-    }
-    if (auto ended = connection_.Check(reader->Finish()); !ended) {
-      return tl::unexpected(ended.error());
-    }
-    if (!sound) return tl::unexpected(sound.error());
-    if (answers.size() == replayed.requests.size()) return answers;
-    return connection_.Readable(
-        Result<std::vector<WorkloadAnswer>>(BadInput("fewer answers than workloads")));
+    return ReadEach<WorkloadAnswer>(*reader, replayed.requests.size(),
+                                    [&](std::size_t w, const v1::ReplayResponse& response) {
+                                      replayed_on_ = response.state();
+                                      return AnswerOf(replayed.requests[w], response.answers());
+                                    });
   }
 
   Result<AssignmentCheck> Validate(std::span<const Workload> workloads) {
@@ -298,6 +270,30 @@ class RemoteQuestions::Impl {
   static tl::unexpected<Error> ChangedMeanwhile() {
     return tl::unexpected(
         Error{ErrorClass::kStale, "the state changed while it was asked: ask again"});
+  }
+
+  // Reads the answers to so many workloads, one a message, each by read(its position, message).
+  template <class Answer, class Response>
+  Result<std::vector<Answer>> ReadEach(grpc::ClientReader<Response>& reader, std::size_t workloads,
+                                       const auto& read) {
+    std::vector<Answer> answers;
+    Result<void> sound;
+    for (Response response; reader.Read(&response);) {
+      if (!sound || answers.size() == workloads) continue;
+      Result<Answer> answer = read(answers.size(), response);
+      if (answer) {
+        answers.push_back(*std::move(answer));
+      } else {
+        sound = tl::unexpected(answer.error());
+      }
+    }
+    if (auto ended = connection_.Check(reader.Finish()); !ended) {
+      return tl::unexpected(ended.error());
+    }
+    if (!sound) return tl::unexpected(sound.error());
+    if (answers.size() == workloads) return answers;
+    return connection_.Readable(
+        Result<std::vector<Answer>>(BadInput("fewer answers than workloads")));
   }
 
   static tl::unexpected<Error> UnknownVictim() {

@@ -111,6 +111,7 @@ TEST(Generators, EveryTopologyIsAsItWas) {
 TEST(Generators, EveryMixIsAsItWas) {
   const std::map<std::string, std::string> expected = {
       {"X-SHAPES(256)", "0aa53c7ef44d9097"},
+      {"X-ROWS(256)", "13d770d84705e9a6"},
       {"X-KUEUE", "568d0cc964e6fa11"},
       {"X-KUEUE-ASSIGN", "b4fff12db8bebaf8"},
       {"X-KUEUE-ASSIGN-LEADER", "97533bcc07252a55"},
@@ -148,7 +149,7 @@ TEST(Generators, EveryMixIsAsItWas) {
   const BenchCluster cluster = Make({.name = "T-131K", .resources = 8, .nodes = 4096});
   for (const TopologyLine& line : MixLines()) {
     std::string name(line.name);
-    if (name == "X-SHAPES(S)") name = "X-SHAPES(256)";
+    if (const auto shapes = name.find("(S)"); shapes != name.npos) name.replace(shapes, 3, "(256)");
     const auto mix = MakeMix(name, cluster, 1000, 52);
     ASSERT_TRUE(mix) << mix.error().message;
     const auto then = expected.find(name);
