@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::int32_t kWarpsOfBlock = 4;
 constexpr int kPoison = 0xA5;  // a large negative number as a count, a pointer to nowhere
+// Blocks in the y direction of a launch, at most, as on every GPU.
+constexpr std::int32_t kMostBlocksOfY = 65535;
 
 tl::unexpected<DeviceError> OutOfMemory(std::size_t bytes) {
   return tl::unexpected(DeviceError{DeviceFault::kOutOfMemory,
@@ -75,6 +77,13 @@ class EmulatedDevice final : public Device {
 
   // A sequence that repeats is run from the recording, as a graph would be.
   DeviceResult<void> Launch(std::span<const KernelCall> calls) override {
+    for (const KernelCall& call : calls) {
+      if (std::visit([](const auto& args) { return IsTooTall(args); }, call)) {
+        return tl::unexpected(DeviceError{DeviceFault::kLaunchFailed,
+                                          fmt::format("{}: more than {} blocks in the y direction",
+                                                      KernelName(call.index()), kMostBlocksOfY)});
+      }
+    }
     const auto* recorded = repeated_.Find(calls, [](std::span<const KernelCall> sequence) {
       return std::optional(std::vector<KernelCall>(sequence.begin(), sequence.end()));
     });
@@ -110,6 +119,16 @@ class EmulatedDevice final : public Device {
     queue_.clear();
     freed_.clear();
     Protect(Closed());
+  }
+
+  // Returns whether a GPU would refuse the launch for its grid.
+  template <class Args>
+  static bool IsTooTall(const Args& args) {
+    if constexpr (requires { GridOf(args); }) {
+      return GridOf(args).y > kMostBlocksOfY;
+    } else {
+      return false;  // of Thrust
+    }
   }
 
   DeviceResult<void> Queue(std::function<void()> work) {

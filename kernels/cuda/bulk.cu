@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks) index_kernel(const 
   RunThisBlock<kBulkThreads>(args);
 }
 
-// Grid: x over levels, y over readings. A block reads what the domains of a level hold of a shape
+// Grid: x over readings, y over levels. A block reads what the domains of a level hold of a shape
 // and writes their sum, and a bit for each.
 __global__ void __launch_bounds__(kBulkThreads, kBulkBlocks)
     read_domains_kernel(const ReadDomainsArgs args) {

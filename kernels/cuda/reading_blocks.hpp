@@ -41,13 +41,14 @@ struct ReadDomainsArgs {
   bool operator==(const ReadDomainsArgs&) const = default;
 };
 
-inline Grid GridOf(const ReadDomainsArgs& args) { return {args.level_end, args.reading_count}; }
+// Readings may be more than the blocks that a launch has in the y direction, levels may not.
+inline Grid GridOf(const ReadDomainsArgs& args) { return {args.reading_count, args.level_end}; }
 
 template <class Team>
 ESPALIER_HD void RunBlock(Team& team, const ReadDomainsArgs& args, Grid block) {
-  const ReadingOfShape& reading = args.readings[block.y];
+  const ReadingOfShape& reading = args.readings[block.x];
   const DomainQuestion asked = reading.asked;
-  const std::int32_t level = block.x;
+  const std::int32_t level = block.y;
   if (level < asked.first_level || level > asked.last_level) return;
   const CountsView counts = reading.shape->counts;
   const DomainRange domains = DomainsOf(args.tree, level);

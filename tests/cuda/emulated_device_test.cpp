@@ -71,6 +71,29 @@ TEST(EmulatedDevice, BlocksThatReadDomains) {
   }
 }
 
+// A launch has few blocks in the y direction, and there may be more readings.
+TEST(EmulatedDevice, ReadsDomainsForMoreThanALaunchIsTall) {
+  const ClusterState state = Build(MakeGpuCluster(3, 2, 2, 54));
+  const std::vector<WorkloadRequest> gangs = MakeGangs(1, 55);
+  WorkloadPlacement placement(gangs[0], state, {});
+  const PlacementJob* job = placement.NextJob();
+  ASSERT_NE(job, nullptr);
+  const auto read = [&](Backend& backend) {
+    std::vector<LevelCounts> held(70'000, LevelCounts{});
+    std::vector<DomainReading> readings;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      DomainReading& reading = readings.emplace_back();
+      reading.asked = {.slices = 1 + static_cast<Count>(i % 50), .leaders = job->query.leaders};
+      reading.held = held[i].data();
+    }
+    backend.CountEach({job, 1}, readings, {});
+    return held;
+  };
+  const auto device = MakeEmulated({});
+  EXPECT_EQ(read(*device), read(*MakeCpuBackend(1)));
+  EXPECT_EQ(device->status().jobs_on_device, 1U);
+}
+
 // However many blocks run together, in whatever order they begin and with however many threads
 // each; run under ThreadSanitizer. Where a piece does not fit the memory of a block, nothing is in
 // order.
