@@ -12,30 +12,16 @@ namespace {
 // What is copied back at once, at most: as much page-locked memory is held for it.
 constexpr std::size_t kMostCopied = std::size_t{32} << 20;
 
-// Arrays of the device that were copied to the host together.
-class Copies {
- public:
-  Copies(const std::byte* there, std::byte* here) : there_(there), here_(here) {}
-
-  template <class T>
-  T* Of(T* array) const {
-    if (array == nullptr) return nullptr;
-    return reinterpret_cast<T*>(here_ + (reinterpret_cast<const std::byte*>(array) - there_));
-  }
-  CountsView Of(const CountsView& counts) const {
-    CountsView copy;
-    copy.pods = Of(counts.pods);
-    copy.slices = Of(counts.slices);
-    copy.pods_with_leader = Of(counts.pods_with_leader);
-    copy.slices_with_leader = Of(counts.slices_with_leader);
-    copy.leaders = Of(counts.leaders);
-    return copy;
-  }
-
- private:
-  const std::byte* there_;
-  std::byte* here_;
-};
+// Returns counts that were copied.
+CountsView CopyOf(const CountsView& counts, const CopyOnHost& copied) {
+  CountsView copy;
+  copy.pods = copied.Of(counts.pods);
+  copy.slices = copied.Of(counts.slices);
+  copy.pods_with_leader = copied.Of(counts.pods_with_leader);
+  copy.slices_with_leader = copied.Of(counts.slices_with_leader);
+  copy.leaders = copied.Of(counts.leaders);
+  return copy;
+}
 
 // Marks the domains that have a bit.
 void Mark(const std::uint32_t* bits, std::int32_t domains, std::int32_t mark, std::int32_t* marks) {
@@ -55,14 +41,14 @@ void Mark(const std::uint32_t* bits, std::int32_t domains, std::int32_t mark, st
 
 // Makes a reading of its answer on the host.
 void Make(const DomainReading& reading, const TreeView& tree, const ReadingOfShape& answer,
-          const Copies& copies) {
+          const CopyOnHost& copied) {
   const DomainQuestion& asked = reading.asked;
-  const Count* held = copies.Of(answer.held);
+  const Count* held = copied.Of(answer.held);
   std::copy(held + asked.first_level, held + asked.last_level + 1,
             reading.held + asked.first_level);
-  if (reading.slices != nullptr) *reading.slices = *copies.Of(answer.slices);
+  if (reading.slices != nullptr) *reading.slices = *copied.Of(answer.slices);
   if (reading.marks == nullptr) return;
-  Mark(copies.Of(answer.bits), DomainsOf(tree, asked.last_level).size(), reading.mark,
+  Mark(copied.Of(answer.bits), DomainsOf(tree, asked.last_level).size(), reading.mark,
        reading.marks);
 }
 
@@ -170,14 +156,14 @@ DeviceResult<void> CountWave::Run(WaveMemory& memory) {
   done = device_->CopyToHost(here->get(), memory.answers.data(), bytes);
   if (done) done = device_->Synchronize();
   if (!done) return done;
-  const Copies copies(memory.answers.data(), here->get());
+  const CopyOnHost copied(memory.answers.data(), here->get());
   ParallelFor(members_.size(), bytes, [&](std::size_t i) {
     const Member& member = members_[i];
     const TreeView tree = jobs_[member.index].state->snapshot().tree();
     for (std::size_t r = 0; r < member.readings.size(); ++r) {
-      Make(member.readings[r], tree, member.answers[r], copies);
+      Make(member.readings[r], tree, member.answers[r], copied);
     }
-    if (*visit_) (*visit_)(member.index, copies.Of(member.counts->view));
+    if (*visit_) (*visit_)(member.index, CopyOf(member.counts->view, copied));
   });
   return {};
 }

@@ -48,6 +48,24 @@ class DeviceMemory {
   std::size_t size_ = 0;
 };
 
+// Finds arrays of the device in what was copied from there to the host in one piece.
+class CopyOnHost {
+ public:
+  // Takes where that begins, on the device and on the host.
+  CopyOnHost(const std::byte* there, std::byte* here) : there_(there), here_(here) {}
+
+  // Returns an array that was copied, by its address on the device; null for null.
+  template <class T>
+  T* Of(T* array) const {
+    if (array == nullptr) return nullptr;
+    return reinterpret_cast<T*>(here_ + (reinterpret_cast<const std::byte*>(array) - there_));
+  }
+
+ private:
+  const std::byte* there_;
+  std::byte* here_;
+};
+
 // Lays arrays out one after the other. Without memory it only measures.
 class Packer {
  public:

@@ -135,13 +135,10 @@ class InOrderLaunch {
     }
     if (done) done = device_.Synchronize();
     if (!done) return done;
-    const auto received = [&]<class T>(const T* array) {
-      const auto offset = reinterpret_cast<const std::byte*>(array) - buffers.answers.data();
-      return reinterpret_cast<const T*>(buffers.received.data() + offset);
-    };
+    const CopyOnHost received(buffers.answers.data(), buffers.received.data());
     const std::size_t rows = rows_.size();
     const auto assign = [&](const auto* array, auto& column) {
-      column.assign(received(array), received(array) + rows);
+      column.assign(received.Of(array), received.Of(array) + rows);
     };
     assign(args_.answers.status, answers.status);
     assign(args_.answers.level, answers.level);
@@ -162,17 +159,17 @@ class InOrderLaunch {
       if (answers.status[row] == PlacementStatus::kPlaced) continue;
       FailedPlacement& failed = answers.failures.emplace_back();
       failed.row = static_cast<std::int32_t>(row);
-      failed.fit = received(args_.answers.fit)[row];
-      failed.total = received(args_.answers.total)[row];
+      failed.fit = received.Of(args_.answers.fit)[row];
+      failed.total = received.Of(args_.answers.total)[row];
       if (answers.status[row] != PlacementStatus::kDoesNotFit) continue;
       const PlacementJob& job = *shapes_[static_cast<std::size_t>(rows_[row].shape)].job;
       const auto layers = static_cast<std::size_t>(args_.answers.layers);
       if (layers > 0) {
-        const Count* const fits = received(args_.answers.layer_fits) + row * layers;
+        const Count* const fits = received.Of(args_.answers.layer_fits) + row * layers;
         failed.layer_fits.assign(fits, fits + job.query.slice.layer_count);
       }
       const std::int64_t* const excluded =
-          received(args_.exclusions) + row * static_cast<std::size_t>(args_.kinds);
+          received.Of(args_.exclusions) + row * static_cast<std::size_t>(args_.kinds);
       failed.outside_domain = excluded[0];
       failed.limited_by.assign(excluded + 1, excluded + 1 + job.shape->workers.names.size());
     }

@@ -179,7 +179,7 @@ DeviceResult<Wave::Received> Wave::Receive(WaveMemory& memory) {
   received.head = received.shares = *std::move(block);
   received.first_share =
       reinterpret_cast<const LeafShare*>(received.head.get() + answers_.head_bytes);
-  const std::uint32_t count = On(received, answers_.columns.share_end)[members_.size() - 1];
+  const std::uint32_t count = HeadOf(received).Of(answers_.columns.share_end)[members_.size() - 1];
   memory.last_shares = count;
   if (count <= eager) return received;
   block = bring(answers_.shares, count * sizeof(Share));
@@ -189,15 +189,14 @@ DeviceResult<Wave::Received> Wave::Receive(WaveMemory& memory) {
   return received;
 }
 
-template <class T>
-const T* Wave::On(const Received& received, const T* array) const {
-  const auto offset = reinterpret_cast<const std::byte*>(array) - answers_begin_;
-  return reinterpret_cast<const T*>(received.head.get() + offset);
+CopyOnHost Wave::HeadOf(const Received& received) const {
+  return {answers_begin_, received.head.get()};
 }
 
 void Wave::Read(const Received& received, bool lend, PlacementColumns& answers) const {
+  const CopyOnHost head = HeadOf(received);
   const auto assign = [&](const auto* array, auto& column) {
-    const auto* values = On(received, array);
+    const auto* values = head.Of(array);
     column.assign(values, values + members_.size());
   };
   assign(answers_.columns.status, answers.status);
@@ -210,8 +209,8 @@ void Wave::Read(const Received& received, bool lend, PlacementColumns& answers) 
     answers.shares.Own().assign(shares.begin(), shares.end());
   }
   answers.failures.clear();
-  const Count* fit = On(received, answers_.columns.fit);
-  const Count* total = On(received, answers_.columns.total);
+  const Count* fit = head.Of(answers_.columns.fit);
+  const Count* total = head.Of(answers_.columns.total);
   for (std::size_t row = 0; row < members_.size(); ++row) {
     if (answers.status[row] == PlacementStatus::kPlaced) continue;
     FailedPlacement& failed = answers.failures.emplace_back();
@@ -226,13 +225,14 @@ void Wave::ReadFailure(const Received& received, FailedPlacement& failed) const 
   const auto row = static_cast<std::size_t>(failed.row);
   const auto shape = static_cast<std::size_t>(members_[row].shape);
   const KnownJob& job = *job_of_shape_[shape];
+  const CopyOnHost head = HeadOf(received);
   if (job.layers > 0) {
     const Count* layers =
-        On(received, answers_.columns.layer_fits) + row * static_cast<std::size_t>(layers_);
+        head.Of(answers_.columns.layer_fits) + row * static_cast<std::size_t>(layers_);
     failed.layer_fits.assign(layers, layers + job.layers);
   }
   const std::int64_t* excluded =
-      On(received, answers_.exclusions) + shape * (static_cast<std::size_t>(resources_) + 1);
+      head.Of(answers_.exclusions) + shape * (static_cast<std::size_t>(resources_) + 1);
   failed.limited_by.assign(excluded, excluded + job.resources);
   failed.outside_domain = excluded[job.resources];
 }

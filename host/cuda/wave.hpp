@@ -134,9 +134,8 @@ class Wave {
   DeviceResult<void> Send(WaveMemory& memory);
   DeviceResult<void> Launch();
   DeviceResult<Received> Receive(WaveMemory& memory);
-  // Returns where an array of the answers is on the host.
-  template <class T>
-  const T* On(const Received& received, const T* array) const;
+  // Returns what finds the arrays of the answers on the host.
+  CopyOnHost HeadOf(const Received& received) const;
   void Read(const Received& received, bool lend, PlacementColumns& answers) const;
   void ReadFailure(const Received& received, FailedPlacement& failed) const;
 
